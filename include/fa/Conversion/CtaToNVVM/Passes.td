@@ -1,0 +1,45 @@
+//===- Passes.td - From the cta dialect to NVVM ------------*- tablegen -*-===//
+//
+// Part of Flashloom, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The conversion from level D to level E.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FA_CONVERSION_CTATONVVM_PASSES_TD
+#define FA_CONVERSION_CTATONVVM_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def LowerToNVVM : Pass<"lower-to-nvvm", "::mlir::gpu::GPUModuleOp"> {
+  let summary = "Lowers tile programs to per-thread NVVM (sm_80 form)";
+  let description = [{
+    Fragments become each thread's registers, products `mma.sync` with
+    `ldmatrix`, loads and copies `cp.async`, rings groups of `cp.async` with
+    counted waits and block barriers, and one block does one work item. The
+    rest is upstream's way down to the LLVM dialect; memref arguments stay
+    expanded descriptors (pointer, pointer, offset, sizes, strides).
+
+    The kernel is given `cta.shared_bytes`, the dynamic shared memory to launch
+    it with, `nvvm.maxntid`, and `nvvm.minctasm` where `cta.min_ctas` is set.
+
+    Before:
+    ```mlir
+    %f = cta.mma %a, transpose %b : !at, !bt -> !cta.flight<16x8xf32>
+    ```
+    After:
+    ```mlir
+    %r = nvvm.ldmatrix %p {num = 4 : i32, ...} : ...
+    %d = nvvm.mma.sync A[...] B[...] C[...] ...
+    ```
+  }];
+  let options = [
+    Option<"tilesOnly", "tiles-only", "bool", /*default=*/"false",
+           "Stop before upstream's passes: per-thread arith, vector, scf and "
+           "nvvm">];
+}
+
+#endif // FA_CONVERSION_CTATONVVM_PASSES_TD

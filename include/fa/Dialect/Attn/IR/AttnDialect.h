@@ -1,0 +1,37 @@
+//===- AttnDialect.h - The attention dialect: declarations -*- C++ -*-===//
+//
+// Part of Flashloom, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FA_DIALECT_ATTN_IR_ATTNDIALECT_H
+#define FA_DIALECT_ATTN_IR_ATTNDIALECT_H
+
+#include "mlir/Bytecode/BytecodeOpInterface.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/Dialect.h"
+#include "mlir/IR/OpDefinition.h"
+#include "mlir/Interfaces/ControlFlowInterfaces.h"
+#include "mlir/Interfaces/DestinationStyleOpInterface.h"
+#include "mlir/Interfaces/InferTypeOpInterface.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "mlir/Interfaces/TilingInterface.h"
+
+#include "fa/Dialect/Attn/IR/AttnDialect.h.inc"
+#include "fa/Dialect/Attn/IR/AttnEnums.h.inc"
+
+#include "fa/Dialect/Attn/IR/AttnAttrInterfaces.h.inc"
+
+#define GET_ATTRDEF_CLASSES
+#include "fa/Dialect/Attn/IR/AttnAttrs.h.inc"
+
+#define GET_OP_CLASSES
+#include "fa/Dialect/Attn/IR/AttnOps.h.inc"
+
+namespace fa::attn {
+/// The discardable attribute of a function that holds its `#attn.schedule`.
+inline constexpr llvm::StringLiteral kScheduleAttrName = "attn.schedule";
+} // namespace fa::attn
+
+#endif // FA_DIALECT_ATTN_IR_ATTNDIALECT_H

@@ -1,0 +1,231 @@
+//===- Passes.td - Passes on the attention dialect -*- tablegen -*-===//
+//
+// Part of Flashloom, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#ifndef FA_DIALECT_ATTN_TRANSFORMS_PASSES_TD
+#define FA_DIALECT_ATTN_TRANSFORMS_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def ExpandVariants : Pass<"expand-variants", "::mlir::func::FuncOp"> {
+  let summary = "write the `using` sugar of attn.forward into its regions";
+  let description = [{
+    Level A to A. Each variant joins the mask region by `and`. `--tile` does this
+    first; the pass exists to look at the result.
+
+    Before:
+    ```mlir
+    attn.forward ins(%q, %k, %v : ...) using [#attn.causal] : ...
+    ```
+    After:
+    ```mlir
+    %shift = arith.subi %skv, %sq : index
+    attn.forward ins(%q, %k, %v : ...) mask(%b, %h, %i, %j) {
+      %last = arith.addi %i, %shift : index
+      %sees = arith.cmpi sle, %j, %last : index
+      attn.yield %sees : i1
+    } : ...
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::tensor::TensorDialect"];
+  let statistics = [Statistic<"numVariants", "num-variants", "variants expanded">];
+}
+
+def ChooseSchedule : Pass<"choose-schedule", "::mlir::func::FuncOp"> {
+  let summary = "attach #attn.schedule: block sizes, teams and stages";
+  let description = [{
+    Level A to A. Chooses for the one head dimension and element type of the
+    function's attention and writes `attn.schedule` on the function. Every later
+    pass reads its choices there and nowhere else. Options given override what
+    the policy chose; the resource model refuses what does not fit the target.
+
+    Policies: `model` takes the first legal schedule of the resource model,
+    `paper` FlashAttention 1's block sizes: Bc = ceil(M / 4d) for the outer loop
+    and Br = min(Bc, d) for the inner one, with M the shared memory in elements
+    (`shared-bytes` overrides the target's), each rounded down to 16.
+
+    Before:
+    ```mlir
+    func.func @attention(...) {
+    ```
+    After:
+    ```mlir
+    func.func @attention(...) attributes {attn.schedule = #attn.schedule<
+      target = "sm_80", br = 128, bc = 64, teams = 4, warps = 1, stages = 2,
+      partition = split-q>} {
+    ```
+  }];
+  let dependentDialects = ["::fa::attn::AttnDialect"];
+  let options = [
+    Option<"policy", "policy", "std::string", "\"model\"", "model or paper">,
+    Option<"target", "target", "std::string", "\"sm_80\"", "the GPU, as ptxas names it">,
+    Option<"br", "br", "int64_t", "0", "rows of Q in a block (0: the policy's)">,
+    Option<"bc", "bc", "int64_t", "0", "rows of K and V in a block (0: the policy's)">,
+    Option<"teams", "teams", "int64_t", "0", "teams in a thread block (0: the policy's)">,
+    Option<"stages", "stages", "int64_t", "0", "blocks of K and of V in shared memory (0: the policy's)">,
+    Option<"sharedBytes", "shared-bytes", "int64_t", "0", "M of the paper's formula, in bytes (0: the target's)">,
+  ];
+  let statistics = [Statistic<"numScheduled", "num-scheduled", "functions scheduled">];
+}
+
+def Tile : Pass<"tile", "::mlir::func::FuncOp"> {
+  let summary = "attention into a loop nest over blocks: KV outside, Q inside";
+  let description = [{
+    Level A to B: FlashAttention 1's nest. `attn.forward` becomes
+    finalize(update(init)) on whole tensors, and the update is tiled by one
+    batch, one head, Bc keys and Br queries through its TilingInterface. The
+    state lives in full-size tensors; the update keeps acc normalised, as the
+    paper does. Block sizes come from `attn.schedule`; without one
+    `--choose-schedule` runs first.
+
+    Source: Dao et al., "FlashAttention" (2022), Algorithm 1.
+
+    Before:
+    ```mlir
+    %o, %lse = attn.forward ins(%q, %k, %v : ...) scale(%scale) : ...
+    ```
+    After:
+    ```mlir
+    %s:3 = attn.init outs(%acc, %max, %sum : ...)
+    %r:3 = scf.for %b ... { scf.for %h ... { scf.for %j = %c0 to %skv step %c64 ... {
+      scf.for %i = %c0 to %sq step %c128 iter_args(%a, %m, %l) {
+        %qt = tensor.extract_slice %q[%b, %h, %i, 0] ...
+        ...
+        %u:3 = attn.update normalized ins(%qt, %kt, %vt : ...) at(%b, %h, %i, %j) ...
+        ... tensor.insert_slice %u#0 into %a[%b, %h, %i, 0] ...
+      } } } }
+    %o, %lse = attn.finalize normalized ins(%r#0, %r#1, %r#2 : ...) ...
+    ```
+  }];
+  let dependentDialects = [
+    "::fa::attn::AttnDialect", "::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
+    "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect"];
+  let statistics = [Statistic<"numTiled", "num-tiled", "attentions tiled">];
+}
+
+def Interchange : Pass<"interchange", "::mlir::func::FuncOp"> {
+  let summary = "Q blocks outside and in parallel, KV blocks inside with the state in iter_args";
+  let description = [{
+    Level B to B, or C to C: from FlashAttention 1's loop order to FlashAttention
+    2's. A nest of `scf.for` whose state tensors are read and written in slices
+    becomes a `scf.forall` over the loops that choose the slices (q block, head,
+    batch) around the loop that does not (KV blocks), which carries its slice of
+    the state. The producer of the initial state (`attn.init`) and the consumer
+    of the final one (`attn.finalize`) move into the forall, tiled through their
+    TilingInterface.
+
+    Legal because different iterations of the outer loops touch disjoint slices
+    of the state, and each slice sees the KV blocks in the same order. The pass
+    verifies this: each state tensor is read and written at one and the same
+    slice, whose offsets are the outer loops' induction variables, one dimension
+    each, with sizes at most the loop's step; where it does not hold the nest
+    stays and a warning says why.
+
+    Source: Dao, "FlashAttention-2" (2023), section 3.2.
+
+    Before:
+    ```mlir
+    scf.for %j = ... { scf.for %i = ... iter_args(%a) {
+      %t = tensor.extract_slice %a[%b, %h, %i, 0] ...
+      %u = attn.update ... outs(%t ...)
+      tensor.insert_slice %u into %a[%b, %h, %i, 0] ... } }
+    ```
+    After:
+    ```mlir
+    scf.forall (%i, %h, %b) = ... shared_outs(%o) {
+      %r = scf.for %j = ... iter_args(%t) { %u = attn.update ... outs(%t ...); scf.yield %u }
+      ... tensor.parallel_insert_slice ... }
+    ```
+  }];
+  let dependentDialects = [
+    "::fa::attn::AttnDialect", "::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
+    "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect"];
+  let statistics = [Statistic<"numInterchanged", "num-interchanged", "loop nests interchanged">];
+}
+
+def DelayNormalization : Pass<"delay-normalization", "::mlir::func::FuncOp"> {
+  let summary = "keep acc unnormalised in updates, divide once at the end";
+  let description = [{
+    Level B to B. Drops `normalized` from every update of a fold and from its
+    finalize, which then divides: one division a row instead of one a row and
+    block, and no multiplication by the old sum. The updates are found by
+    following the state from the finalize through loops to the init; a fold
+    whose updates cannot all be found is left alone with a warning.
+
+    Source: Dao, "FlashAttention-2" (2023), section 3.1.
+
+    Before:
+    ```mlir
+    %u:3 = attn.update normalized ins(...) ...
+    attn.finalize normalized ins(%u#0, %u#1, %u#2 : ...) ...
+    ```
+    After:
+    ```mlir
+    %u:3 = attn.update ins(...) ...
+    attn.finalize ins(%u#0, %u#1, %u#2 : ...) ...
+    ```
+  }];
+  let dependentDialects = ["::fa::attn::AttnDialect"];
+  let statistics = [Statistic<"numDelayed", "num-delayed", "folds with one division">];
+}
+
+def SkipMaskedBlocks : Pass<"skip-masked-blocks", "::mlir::func::FuncOp"> {
+  let summary = "cut and split the KV loop: skip empty blocks, mask only partial ones";
+  let description = [{
+    Level B to B. Derives from the mask region, for the rows of a Q block, which
+    keys any row sees and which keys all rows see: a conjunction of signed
+    comparisons that are affine in i and j with coefficients 0 and 1 (anything
+    else in the conjunction counts as "maybe"). The KV loop is cut to the first
+    interval and split in up to three loops around the second: partial blocks at
+    the lower edge, full blocks, partial blocks at the upper edge. Full blocks
+    lose the mask region and have static sizes; a block cut short by the end of
+    K counts as partial. Needs the Q loop outside (`--interchange`).
+
+    Before:
+    ```mlir
+    scf.for %j = %c0 to %skv step %c64 { attn.update ... mask(...) {...} }
+    ```
+    After (causal):
+    ```mlir
+    scf.for %j = %c0 to %full step %c64 { attn.update ... }
+    scf.for %j = %full to %end step %c64 { attn.update ... mask(...) {...} }
+    ```
+  }];
+  let dependentDialects = [
+    "::fa::attn::AttnDialect", "::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect",
+    "::mlir::tensor::TensorDialect"];
+  let statistics = [Statistic<"numSplit", "num-split", "KV loops split">];
+}
+
+def PadTiles : Pass<"pad-tiles", "::mlir::func::FuncOp"> {
+  let summary = "make tiles static: pad with zeros, join j < Skv to the mask";
+  let description = [{
+    Level B to B. A tile cut short by the end of a tensor is padded to the full
+    block: `tensor.extract_slice` then `tensor.pad` with 0, so that nothing from
+    beyond the end (a NaN in a cache, say) enters a product. Where K and V are
+    padded, `j < Skv` joins the mask region. State tiles that are made by
+    `attn.init` inside the loop become static through the whole fold; those that
+    live in full-size tensors are padded and cut again around each update.
+
+    Before:
+    ```mlir
+    %n = affine.min affine_map<(d0)[s0] -> (-d0 + s0, 64)>(%j)[%skv]
+    %kt = tensor.extract_slice %k[%b, %h, %j, 0] [1, 1, %n, 128] ...
+    attn.update ins(..., %kt : tensor<?x128xbf16>) ...
+    ```
+    After:
+    ```mlir
+    %kt = tensor.extract_slice ...
+    %kp = tensor.pad %kt low[0, 0] high[%rest, 0] ... : tensor<?x128xbf16> to tensor<64x128xbf16>
+    attn.update ins(..., %kp : tensor<64x128xbf16>) ... mask(...) { ... j < %skv ... }
+    ```
+  }];
+  let dependentDialects = [
+    "::fa::attn::AttnDialect", "::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
+    "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect"];
+  let statistics = [Statistic<"numPadded", "num-padded", "operands padded">];
+}
+
+#endif // FA_DIALECT_ATTN_TRANSFORMS_PASSES_TD

@@ -1,0 +1,70 @@
+//===- Transforms.h - Transformations of attention, callable without a pass -*- C++ -*-===//
+//
+// Part of Flashloom, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FA_DIALECT_ATTN_TRANSFORMS_TRANSFORMS_H
+#define FA_DIALECT_ATTN_TRANSFORMS_TRANSFORMS_H
+
+#include "fa/Dialect/Attn/IR/AttnDialect.h"
+#include "fa/Schedule/Schedule.h"
+
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
+#include "mlir/IR/PatternMatch.h"
+
+namespace fa::attn {
+
+/// The schedule that hangs on `function`, if any.
+std::optional<Schedule> getSchedule(mlir::FunctionOpInterface function);
+/// Hangs `schedule` on `function`.
+void setSchedule(mlir::FunctionOpInterface function, const Schedule &schedule);
+
+/// The problem that a schedule is chosen for, from the types of `op`.
+ScheduleProblem getProblem(ForwardOp op);
+
+/// Writes the variants of `op` into its regions. Returns how many there were.
+unsigned expandVariants(mlir::RewriterBase &rewriter, ForwardOp op);
+
+/// Replaces `op` by init, update and finalize on whole tensors. The update is
+/// normalised. Variants must have been expanded.
+UpdateOp expandForward(mlir::RewriterBase &rewriter, ForwardOp op);
+
+/// Tiles a whole-tensor update by (1, 1, br, bc) with the KV loop outside the Q
+/// loop; replaces `op`.
+mlir::LogicalResult tileUpdate(mlir::RewriterBase &rewriter, UpdateOp op,
+                               int64_t br, int64_t bc);
+
+/// Turns the perfect loop nest whose outermost loop is `outer` inside out; see
+/// the pass. On failure `reason` says why and the IR is unchanged.
+mlir::FailureOr<mlir::scf::ForallOp>
+interchangeNest(mlir::RewriterBase &rewriter, mlir::scf::ForOp outer,
+                std::string &reason);
+
+/// One fold: the updates whose state reaches `finalize`, from the last to the
+/// first, and the init it began with (null where it began with something else).
+struct Fold {
+  FinalizeOp finalize;
+  llvm::SmallVector<UpdateOp> updates;
+  InitOp init;
+};
+/// Follows the state of `finalize` backwards through loops and slices. Fails
+/// where it comes from an op that is none of these.
+mlir::FailureOr<Fold> traceFold(FinalizeOp finalize);
+
+/// Splits the KV loop around `update` by its mask; see the pass. On failure
+/// `reason` says why and the IR is unchanged.
+mlir::LogicalResult skipMaskedBlocks(mlir::RewriterBase &rewriter,
+                                     UpdateOp update, std::string &reason);
+
+/// Makes the tiles of the attention ops under `root` static. Returns how many
+/// operands were padded, or failure (with a diagnostic) where a tile has no
+/// constant bound.
+mlir::FailureOr<unsigned> padTiles(mlir::RewriterBase &rewriter,
+                                   mlir::Operation *root);
+
+} // namespace fa::attn
+
+#endif // FA_DIALECT_ATTN_TRANSFORMS_TRANSFORMS_H

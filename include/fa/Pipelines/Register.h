@@ -1,0 +1,24 @@
+//===- Register.h - All dialects, passes and pipelines of the tools -*- C++ -*-===//
+//
+// Part of Flashloom, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FA_PIPELINES_REGISTER_H
+#define FA_PIPELINES_REGISTER_H
+
+namespace mlir {
+class DialectRegistry;
+} // namespace mlir
+
+namespace fa {
+
+/// Registers our dialects and upstream's, with the interfaces that passes need.
+void registerDialects(mlir::DialectRegistry &registry);
+/// Registers our passes and pipelines, and upstream's passes.
+void registerPasses();
+
+} // namespace fa
+
+#endif // FA_PIPELINES_REGISTER_H

@@ -1,0 +1,84 @@
+//===- Schedule.h - Schedules and the resources they take -*- C++ -*-===//
+//
+// Part of Flashloom, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Plain C++ without IR: what a schedule is, which problem it is for, what it
+// costs on a GPU, and how one is chosen.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FA_SCHEDULE_SCHEDULE_H
+#define FA_SCHEDULE_SCHEDULE_H
+
+#include "fa/Target/Target.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace fa {
+
+/// How the teams of a thread block share the score block [br, bc].
+enum class Partition {
+  SplitQ, ///< each team has br / teams rows (FlashAttention 2)
+  SplitK, ///< each team has bc / teams columns (FlashAttention 1)
+};
+
+/// The part of an attention problem that a kernel is compiled for.
+struct ScheduleProblem {
+  int64_t headDim = 0;      ///< D of Q and K, elements
+  int64_t headDimV = 0;     ///< Dv of V and O, elements
+  int64_t elementBytes = 2; ///< of Q, K, V and O
+};
+
+/// The choices that passes read; see `#attn.schedule`.
+struct Schedule {
+  std::string target = "sm_80";
+  int64_t br = 128;
+  int64_t bc = 64;
+  int64_t teams = 4;
+  int64_t warps = 1;
+  int64_t stages = 2;
+  Partition partition = Partition::SplitQ;
+
+  int64_t threads() const { return 32 * warps * teams; }
+};
+
+/// What a schedule takes of a multiprocessor.
+struct Resources {
+  int64_t sharedBytes = 0;        ///< of a thread block
+  int64_t registersPerThread = 0; ///< an estimate; ptxas has the last word
+};
+
+/// Shared memory and registers of `schedule` for `problem`. Q has one stage, K
+/// and V `stages` each. Registers count the accumulator, the score block, its
+/// narrowed copy, the operand fragments in flight and addresses.
+Resources computeResources(const ScheduleProblem &problem,
+                           const Schedule &schedule);
+
+/// Why `schedule` cannot run on `target`, or nothing where it can.
+std::optional<std::string> findViolation(const ScheduleProblem &problem,
+                                         const Schedule &schedule,
+                                         const Target &target);
+
+/// The first legal schedule of the model's list, best first.
+std::optional<Schedule> chooseByModel(const ScheduleProblem &problem,
+                                      const Target &target);
+
+/// FlashAttention 1's block sizes, Algorithm 1 of Dao et al. (2022): bc =
+/// ceil(M / 4d) for the outer loop over K and V and br = min(bc, d) for the
+/// inner one over Q, with M = `sharedBytes` in elements; both rounded down to
+/// a multiple of 16, but at least 16.
+Schedule chooseByPaper(const ScheduleProblem &problem, const Target &target,
+                       int64_t sharedBytes);
+
+/// ceil(M / 4d), the paper's block before rounding. M and the result count
+/// elements and rows.
+int64_t paperBlock(int64_t sharedBytes, const ScheduleProblem &problem);
+
+} // namespace fa
+
+#endif // FA_SCHEDULE_SCHEDULE_H

@@ -1,0 +1,61 @@
+//===- Builders.cpp - Small IR builders -----------------------------------===//
+//
+// Part of Flashloom, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Builders.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+using namespace fa;
+
+Value I32Builder::constant(int64_t value) {
+  return arith::ConstantIntOp::create(b, b.getI32Type(), value);
+}
+Value I32Builder::add(Value a, Value c) {
+  return b.createOrFold<arith::AddIOp>(a, c);
+}
+Value I32Builder::add(Value a, int64_t c) {
+  return c ? add(a, constant(c)) : a;
+}
+Value I32Builder::mul(Value a, int64_t c) {
+  return b.createOrFold<arith::MulIOp>(a, constant(c));
+}
+Value I32Builder::shr(Value a, int64_t c) {
+  return b.createOrFold<arith::ShRUIOp>(a, constant(c));
+}
+Value I32Builder::bitAnd(Value a, int64_t c) {
+  return b.createOrFold<arith::AndIOp>(a, constant(c));
+}
+Value I32Builder::bitXor(Value a, Value c) {
+  return b.createOrFold<arith::XOrIOp>(a, c);
+}
+Value I32Builder::bitXor(Value a, int64_t c) {
+  return c ? bitXor(a, constant(c)) : a;
+}
+Value I32Builder::fromIndex(Value index) {
+  return b.createOrFold<arith::IndexCastOp>(b.getI32Type(), index);
+}
+
+Value fa::sharedPointer(ImplicitLocOpBuilder &b, Value address,
+                        int64_t offset) {
+  auto type = LLVM::LLVMPointerType::get(b.getContext(), 3);
+  Value pointer = LLVM::IntToPtrOp::create(b, type, address);
+  if (!offset)
+    return pointer;
+  return LLVM::GEPOp::create(b, type, b.getI8Type(), pointer,
+                             ArrayRef<LLVM::GEPArg>{
+                                 static_cast<int32_t>(offset)});
+}
+
+SmallVector<Value> fa::toElements(ImplicitLocOpBuilder &b, Value vector) {
+  return llvm::to_vector_of<Value>(
+      vector::ToElementsOp::create(b, vector).getResults());
+}
+
+Value fa::fromElements(ImplicitLocOpBuilder &b, Type type,
+                       ArrayRef<Value> elements) {
+  return vector::FromElementsOp::create(b, cast<VectorType>(type), elements);
+}

@@ -1,0 +1,50 @@
+//===- Builders.h - Small IR builders ---------------------------*- C++ -*-===//
+//
+// Part of Flashloom, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Shorthands for the i32 arithmetic and the per-thread vectors that the
+// lowering is made of.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FA_LIB_CONVERSION_CTATONVVM_BUILDERS_H
+#define FA_LIB_CONVERSION_CTATONVVM_BUILDERS_H
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+
+namespace fa {
+
+/// i32 arithmetic at one place.
+struct I32Builder {
+  mlir::ImplicitLocOpBuilder &b;
+
+  mlir::Value constant(int64_t value);
+  mlir::Value add(mlir::Value a, mlir::Value c);
+  mlir::Value add(mlir::Value a, int64_t c);
+  mlir::Value mul(mlir::Value a, int64_t c);
+  mlir::Value shr(mlir::Value a, int64_t c);
+  mlir::Value bitAnd(mlir::Value a, int64_t c);
+  mlir::Value bitXor(mlir::Value a, mlir::Value c);
+  mlir::Value bitXor(mlir::Value a, int64_t c);
+  mlir::Value fromIndex(mlir::Value index);
+};
+
+/// The pointer into shared memory at `address` (i32) plus a constant.
+mlir::Value sharedPointer(mlir::ImplicitLocOpBuilder &b, mlir::Value address,
+                          int64_t offset);
+
+/// The scalars of a vector, in order.
+llvm::SmallVector<mlir::Value> toElements(mlir::ImplicitLocOpBuilder &b,
+                                          mlir::Value vector);
+/// The vector of `type` made of `elements`.
+mlir::Value fromElements(mlir::ImplicitLocOpBuilder &b, mlir::Type type,
+                         llvm::ArrayRef<mlir::Value> elements);
+
+} // namespace fa
+
+#endif // FA_LIB_CONVERSION_CTATONVVM_BUILDERS_H

@@ -1,0 +1,158 @@
+//===- ElementwisePatterns.cpp - Arithmetic on fragments ------------------===//
+//
+// Part of Flashloom, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Elementwise operations keep their name and change their types only; the
+// functions that the hardware approximates become its instructions.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Builders.h"
+#include "Lowering.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+using namespace fa;
+
+namespace {
+/// Any elementwise operation on fragments of one shape.
+struct ConvertElementwise : ConversionPattern {
+  ConvertElementwise(const TypeConverter &converter, MLIRContext *context)
+      : ConversionPattern(converter, MatchAnyOpTypeTag(), /*benefit=*/1,
+                          context) {}
+
+  LogicalResult
+  matchAndRewrite(Operation *op, ArrayRef<Value> operands,
+                  ConversionPatternRewriter &rewriter) const override {
+    if (!OpTrait::hasElementwiseMappableTraits(op))
+      return rewriter.notifyMatchFailure(op, "not elementwise");
+    SmallVector<Type> types;
+    if (failed(getTypeConverter()->convertTypes(op->getResultTypes(), types)))
+      return rewriter.notifyMatchFailure(op, "result types not convertible");
+    SmallVector<Value> values(operands);
+    if (auto select = dyn_cast<arith::SelectOp>(op))
+      broadcastCondition(select, types.front(), values, rewriter);
+    OperationState state(op->getLoc(), op->getName(), values, types,
+                         op->getAttrs());
+    rewriter.replaceOp(op, rewriter.create(state));
+    return success();
+  }
+
+private:
+  /// A scalar condition is made a vector, as LLVM's arrays of vectors need it.
+  static void broadcastCondition(arith::SelectOp select, Type type,
+                                 SmallVectorImpl<Value> &operands,
+                                 OpBuilder &builder) {
+    auto vector = dyn_cast<VectorType>(type);
+    if (!vector || isa<VectorType>(select.getCondition().getType()))
+      return;
+    operands[0] = vector::BroadcastOp::create(
+        builder, select.getLoc(), vector.clone(builder.getI1Type()),
+        operands[0]);
+  }
+};
+
+/// A splat constant.
+struct ConvertConstant : OpConversionPattern<arith::ConstantOp> {
+  using Base::Base;
+
+  LogicalResult
+  matchAndRewrite(arith::ConstantOp op, OpAdaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    auto splat = dyn_cast<SplatElementsAttr>(op.getValue());
+    auto type = dyn_cast_or_null<VectorType>(
+        getTypeConverter()->convertType(op.getType()));
+    if (!splat || !type)
+      return rewriter.notifyMatchFailure(op, "not a splat");
+    rewriter.replaceOpWithNewOp<arith::ConstantOp>(op,
+                                                   splat.resizeSplat(type));
+    return success();
+  }
+};
+
+/// Builds the approximate value of one f32.
+using BuildApproximation = Value (*)(ImplicitLocOpBuilder &, Value);
+
+/// An f32 function whose fast-math flags allow the hardware's approximation,
+/// on a fragment or a scalar.
+template <typename OpTy>
+struct ConvertApproximate : OpConversionPattern<OpTy> {
+  ConvertApproximate(const TypeConverter &converter, MLIRContext *context,
+                     BuildApproximation build)
+      : OpConversionPattern<OpTy>(converter, context, /*benefit=*/2),
+        build(build) {}
+
+  LogicalResult
+  matchAndRewrite(OpTy op, typename OpTy::Adaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    if (!getElementTypeOrSelf(op.getType()).isF32())
+      return rewriter.notifyMatchFailure(op, "not f32");
+    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
+    Value operand = adaptor.getOperand();
+    if (!isa<VectorType>(operand.getType())) {
+      rewriter.replaceOp(op, build(b, operand));
+      return success();
+    }
+    SmallVector<Value> elements = toElements(b, operand);
+    for (Value &element : elements)
+      element = build(b, element);
+    rewriter.replaceOp(op, fromElements(b, operand.getType(), elements));
+    return success();
+  }
+
+  BuildApproximation build;
+};
+} // namespace
+
+/// Calls the NVVM intrinsic `name` on one f32.
+static Value callIntrinsic(ImplicitLocOpBuilder &b, StringRef name,
+                           Value operand) {
+  return LLVM::CallIntrinsicOp::create(b, b.getF32Type(),
+                                       b.getStringAttr(name), operand)
+      ->getResult(0);
+}
+
+static Value multiply(ImplicitLocOpBuilder &b, Value operand, float factor) {
+  Value constant =
+      arith::ConstantFloatOp::create(b, b.getF32Type(), APFloat(factor));
+  return arith::MulFOp::create(b, operand, constant);
+}
+
+static Value buildExp2(ImplicitLocOpBuilder &b, Value x) {
+  return callIntrinsic(b, "llvm.nvvm.ex2.approx.ftz", x);
+}
+
+static Value buildLog2(ImplicitLocOpBuilder &b, Value x) {
+  return callIntrinsic(b, "llvm.nvvm.lg2.approx.ftz.f", x);
+}
+
+static Value buildExp(ImplicitLocOpBuilder &b, Value x) {
+  return buildExp2(b, multiply(b, x, llvm::numbers::log2ef));
+}
+
+static Value buildLog(ImplicitLocOpBuilder &b, Value x) {
+  return multiply(b, buildLog2(b, x), llvm::numbers::ln2f);
+}
+
+static Value buildTanh(ImplicitLocOpBuilder &b, Value x) {
+  return LLVM::InlineAsmOp::create(
+             b, b.getF32Type(), x, "tanh.approx.f32 $0, $1;", "=f,f",
+             /*has_side_effects=*/false, /*is_align_stack=*/false,
+             LLVM::TailCallKind::None, LLVM::AsmDialectAttr(), ArrayAttr())
+      .getResult(0);
+}
+
+void fa::populateElementwisePatterns(const FragmentTypeConverter &converter,
+                                     RewritePatternSet &patterns) {
+  MLIRContext *context = patterns.getContext();
+  patterns.add<ConvertElementwise, ConvertConstant>(converter, context);
+  patterns.add<ConvertApproximate<math::Exp2Op>>(converter, context, buildExp2);
+  patterns.add<ConvertApproximate<math::Log2Op>>(converter, context, buildLog2);
+  patterns.add<ConvertApproximate<math::ExpOp>>(converter, context, buildExp);
+  patterns.add<ConvertApproximate<math::LogOp>>(converter, context, buildLog);
+  patterns.add<ConvertApproximate<math::TanhOp>>(converter, context, buildTanh);
+}

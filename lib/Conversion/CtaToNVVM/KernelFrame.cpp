@@ -1,0 +1,189 @@
+//===- KernelFrame.cpp - The kernel around the fragments ------------------===//
+//
+// Part of Flashloom, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Finds the one role of an sm_80 kernel, names its threads, and replaces
+// `cta.work` and `cta.role` by their bodies: one block does one work item.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Builders.h"
+#include "Lowering.h"
+
+using namespace mlir;
+using namespace fa;
+
+/// Dynamic shared memory: all that a kernel uses is carved from it.
+static constexpr StringLiteral kSharedSymbol = "fa_shared";
+
+//===----------------------------------------------------------------------===//
+// Analysis
+//===----------------------------------------------------------------------===//
+
+/// Refuses an operation that only later architectures can do.
+static LogicalResult checkSupported(Operation *op) {
+  if (isa<cta::SyncOp, cta::ArriveOp>(op))
+    return op->emitOpError("has no sm_80 form: one role's teams do not take "
+                           "turns there");
+  if (auto work = dyn_cast<cta::WorkOp>(op))
+    if (work.getOrder().getGroupBytes())
+      return op->emitOpError("has no sm_80 form with group_bytes, but found ")
+             << work.getOrder();
+  if (auto role = dyn_cast<cta::RoleOp>(op))
+    if (role.getRegs())
+      return op->emitOpError("has no sm_80 form with a register budget, but "
+                             "found regs(")
+             << *role.getRegs() << ")";
+  return success();
+}
+
+/// Refuses vectors that are no fragments of a team of `warps` warps.
+static LogicalResult checkFragments(Operation *op, int64_t warps) {
+  auto check = [&](Type type) -> LogicalResult {
+    auto vector = dyn_cast<VectorType>(type);
+    if (!vector || FragmentLayout::get(vector.getShape(), warps))
+      return success();
+    return op->emitOpError("has a value of type ")
+           << vector << ", which is no fragment of a team of " << warps
+           << " warps (rows in multiples of " << kSlabRows * warps
+           << ", columns in multiples of " << kBlockCols << ")";
+  };
+  for (Type type : op->getOperandTypes())
+    if (failed(check(type)))
+      return failure();
+  for (Type type : op->getResultTypes())
+    if (failed(check(type)))
+      return failure();
+  return success();
+}
+
+LogicalResult fa::analyseKernel(Kernel &kernel) {
+  SmallVector<cta::RoleOp> roles;
+  kernel.func.walk([&](cta::RoleOp role) { roles.push_back(role); });
+  if (roles.size() != 1)
+    return kernel.func.emitOpError(
+               "expects exactly one cta.role in the sm_80 form, but found ")
+           << roles.size();
+  kernel.teams = roles.front().getTeams();
+  kernel.warps = roles.front().getWarps();
+
+  WalkResult result = kernel.func.walk([&](Operation *op) {
+    if (failed(checkSupported(op)) || failed(checkFragments(op, kernel.warps)))
+      return WalkResult::interrupt();
+    return WalkResult::advance();
+  });
+  return failure(result.wasInterrupted());
+}
+
+//===----------------------------------------------------------------------===//
+// Threads
+//===----------------------------------------------------------------------===//
+
+/// The global that names dynamic shared memory; made where there is none.
+static LLVM::GlobalOp getSharedGlobal(gpu::GPUFuncOp func) {
+  auto module = func->getParentOfType<gpu::GPUModuleOp>();
+  if (auto global = module.lookupSymbol<LLVM::GlobalOp>(kSharedSymbol))
+    return global;
+  OpBuilder b = OpBuilder::atBlockBegin(module.getBody());
+  auto type = LLVM::LLVMArrayType::get(b.getI8Type(), 0);
+  return LLVM::GlobalOp::create(b, func.getLoc(), type, /*isConstant=*/false,
+                                LLVM::Linkage::External, kSharedSymbol,
+                                Attribute(), kTileAlignment, /*addrSpace=*/3);
+}
+
+/// Makes the values that name a thread, at the top of the function.
+static void buildThreadIds(Kernel &kernel) {
+  LLVM::GlobalOp global = getSharedGlobal(kernel.func);
+  auto b = ImplicitLocOpBuilder::atBlockBegin(
+      kernel.func.getLoc(), &kernel.func.getBody().front());
+  I32Builder i{b};
+  kernel.thread = NVVM::ThreadIdXOp::create(b, b.getI32Type());
+  kernel.lane = i.bitAnd(kernel.thread, kWarpThreads - 1);
+  Value warp = i.shr(kernel.thread, llvm::Log2_64(kWarpThreads));
+  if (kernel.warps == 1) {
+    kernel.team = warp;
+    kernel.warp = i.constant(0);
+    kernel.teamThread = kernel.lane;
+  } else {
+    Value warps = i.constant(kernel.warps);
+    kernel.team = arith::DivUIOp::create(b, warp, warps);
+    kernel.warp = arith::RemUIOp::create(b, warp, warps);
+    kernel.teamThread = i.add(i.mul(kernel.warp, kWarpThreads), kernel.lane);
+  }
+  Value pointer = LLVM::AddressOfOp::create(b, global);
+  kernel.shared = LLVM::PtrToIntOp::create(b, b.getI32Type(), pointer);
+}
+
+//===----------------------------------------------------------------------===//
+// Structure
+//===----------------------------------------------------------------------===//
+
+/// Replaces `op` by the body of its region, with `arguments` for the block's.
+static void inlineBody(Operation *op, ValueRange arguments) {
+  Block &body = op->getRegion(0).front();
+  body.getTerminator()->erase();
+  for (auto [argument, value] :
+       llvm::zip_equal(body.getArguments(), arguments))
+    argument.replaceAllUsesWith(value);
+  op->getBlock()->getOperations().splice(op->getIterator(),
+                                         body.getOperations());
+  op->erase();
+}
+
+/// The coordinates of the block's work item: the block's number taken apart,
+/// first coordinate fastest, and the first one reversed for `lpt`.
+static SmallVector<Value> buildCoordinates(ImplicitLocOpBuilder &b,
+                                           cta::WorkOp work) {
+  I32Builder i{b};
+  Value rest = NVVM::BlockIdXOp::create(b, b.getI32Type());
+  SmallVector<Value> coordinates;
+  for (auto [n, extent] : llvm::enumerate(work.getExtents())) {
+    Value size = i.fromIndex(extent);
+    Value coordinate = rest;
+    if (n + 1 != work.getExtents().size()) {
+      coordinate = arith::RemUIOp::create(b, rest, size);
+      rest = arith::DivUIOp::create(b, rest, size);
+    }
+    if (n == 0 && work.getOrder().getKind() == cta::WorkOrder::LPT)
+      coordinate = arith::SubIOp::create(b, i.add(size, -1), coordinate);
+    coordinates.push_back(
+        arith::IndexCastOp::create(b, b.getIndexType(), coordinate));
+  }
+  return coordinates;
+}
+
+/// Sets what the launch and ptxas have to know.
+static void setLaunchAttributes(Kernel &kernel) {
+  gpu::GPUFuncOp func = kernel.func;
+  OpBuilder b(func);
+  SmallVector<int32_t> block = {static_cast<int32_t>(kernel.threads())};
+  if (std::optional<ArrayRef<int32_t>> known = func.getKnownBlockSize())
+    block.assign(known->begin(), known->end());
+  func->setAttr(cta::kSharedBytesAttr, b.getI64IntegerAttr(kernel.sharedBytes));
+  func->setAttr(NVVM::NVVMDialect::getMaxntidAttrName(),
+                b.getDenseI32ArrayAttr(block));
+  if (auto ctas = func->getAttrOfType<IntegerAttr>(cta::kMinCtasAttr))
+    func->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(),
+                  b.getI32IntegerAttr(ctas.getInt()));
+}
+
+void fa::buildKernelFrame(Kernel &kernel) {
+  buildThreadIds(kernel);
+  SmallVector<Operation *> structure;
+  kernel.func.walk([&](Operation *op) {
+    if (isa<cta::WorkOp, cta::RoleOp>(op))
+      structure.push_back(op);
+  });
+  for (Operation *op : structure) {
+    ImplicitLocOpBuilder b(op->getLoc(), op);
+    if (auto work = dyn_cast<cta::WorkOp>(op))
+      inlineBody(op, buildCoordinates(b, work));
+    else
+      inlineBody(op, {arith::IndexCastOp::create(b, b.getIndexType(),
+                                                 kernel.team)});
+  }
+  setLaunchAttributes(kernel);
+}

@@ -1,0 +1,148 @@
+//===- LowerToNVVM.cpp - From tile programs to NVVM -----------------------===//
+//
+// Part of Flashloom, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The pass: fragments to per-thread code by dialect conversion, then upstream's
+// passes down to the LLVM dialect.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Lowering.h"
+#include "fa/Conversion/CtaToNVVM/Passes.h"
+#include "mlir/Conversion/Passes.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/MemRef/Transforms/Passes.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/SCF/Transforms/Patterns.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Transforms/Passes.h"
+
+using namespace mlir;
+
+namespace fa {
+#define GEN_PASS_DEF_LOWERTONVVM
+#include "fa/Conversion/CtaToNVVM/Passes.h.inc"
+} // namespace fa
+
+using namespace fa;
+
+/// Functions that have no device form unless approximated.
+static bool isApproximated(Operation *op) {
+  return isa<math::Exp2Op, math::Log2Op, math::ExpOp, math::LogOp,
+             math::TanhOp>(op);
+}
+
+/// Refuses the math functions for which there is no instruction.
+static LogicalResult checkMath(gpu::GPUFuncOp func) {
+  WalkResult result = func.walk([](Operation *op) -> WalkResult {
+    if (!isa_and_nonnull<math::MathDialect>(op->getDialect()))
+      return WalkResult::advance();
+    if (isa<math::FmaOp, math::AbsFOp, math::FloorOp, math::CeilOp,
+            math::SqrtOp, math::RsqrtOp>(op))
+      return WalkResult::advance();
+    auto fast = dyn_cast<arith::ArithFastMathInterface>(op);
+    if (isApproximated(op) && fast &&
+        arith::bitEnumContainsAll(fast.getFastMathFlagsAttr().getValue(),
+                                  arith::FastMathFlags::afn))
+      return WalkResult::advance();
+    if (isApproximated(op))
+      return op->emitOpError("has no device form without fastmath<afn>");
+    return op->emitOpError("has no device form");
+  });
+  return failure(result.wasInterrupted());
+}
+
+/// Converts fragments and what is left of the cta dialect.
+static LogicalResult convertFragments(Kernel &kernel) {
+  MLIRContext *context = kernel.func.getContext();
+  FragmentTypeConverter converter(kernel.warps);
+  RewritePatternSet patterns(context);
+  populateElementwisePatterns(converter, patterns);
+  populateVectorPatterns(converter, kernel, patterns);
+  populateMmaPatterns(converter, kernel, patterns);
+  populateMemoryPatterns(converter, kernel, patterns);
+  populateTeamPatterns(converter, kernel, patterns);
+
+  ConversionTarget target(*context);
+  target.addIllegalDialect<cta::CtaDialect>();
+  target.addLegalOp<UnrealizedConversionCastOp>();
+  target.markUnknownOpDynamicallyLegal([&](Operation *op) {
+    return converter.isLegal(op) && !isApproximated(op);
+  });
+  scf::populateSCFStructuralTypeConversionsAndLegality(converter, patterns,
+                                                       target);
+  return applyPartialConversion(kernel.func, target, std::move(patterns));
+}
+
+LogicalResult fa::lowerTiles(gpu::GPUFuncOp func) {
+  Kernel kernel;
+  kernel.func = func;
+  // 1. What there is, and what has no sm_80 form.
+  if (failed(analyseKernel(kernel)) || failed(checkMath(func)) ||
+      failed(layOutSharedMemory(kernel)))
+    return failure();
+  FailureOr<RingActions> actions = analyseRings(func);
+  if (failed(actions))
+    return failure();
+  // 2. Threads and coordinates instead of roles and work; stages instead of
+  // rings.
+  buildKernelFrame(kernel);
+  expandRings(kernel, *actions);
+  // 3. Registers instead of fragments.
+  return convertFragments(kernel);
+}
+
+/// Upstream's way from per-thread code to the LLVM dialect.
+static void buildLLVMPipeline(OpPassManager &pm) {
+  pm.addPass(createReconcileUnrealizedCastsPass());
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCSEPass());
+  pm.addPass(createLoopInvariantCodeMotionPass());
+  pm.addPass(createSCFToControlFlowPass());
+  pm.addPass(memref::createExpandStridedMetadataPass());
+  pm.addPass(createConvertVectorToLLVMPass());
+  pm.addPass(createConvertMathToLLVMPass());
+  ConvertGpuOpsToNVVMOpsOptions gpu;
+  gpu.indexBitwidth = 64;
+  pm.addPass(createConvertGpuOpsToNVVMOps(gpu));
+  pm.addPass(createArithToLLVMConversionPass());
+  pm.addPass(createConvertIndexToLLVMPass());
+  pm.addPass(createConvertControlFlowToLLVMPass());
+  pm.addPass(createReconcileUnrealizedCastsPass());
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCSEPass());
+}
+
+namespace {
+struct LowerToNVVM : public fa::impl::LowerToNVVMBase<LowerToNVVM> {
+  using Base::Base;
+
+  void getDependentDialects(DialectRegistry &registry) const override {
+    registry.insert<arith::ArithDialect, cf::ControlFlowDialect,
+                    LLVM::LLVMDialect, memref::MemRefDialect,
+                    NVVM::NVVMDialect, scf::SCFDialect, vector::VectorDialect>();
+    OpPassManager pm(gpu::GPUModuleOp::getOperationName());
+    buildLLVMPipeline(pm);
+    pm.getDependentDialects(registry);
+  }
+
+  void runOnOperation() override {
+    for (auto func : getOperation().getOps<gpu::GPUFuncOp>())
+      if (failed(lowerTiles(func)))
+        return signalPassFailure();
+    if (tilesOnly)
+      return;
+    OpPassManager pm(gpu::GPUModuleOp::getOperationName());
+    buildLLVMPipeline(pm);
+    if (failed(runPipeline(pm, getOperation())))
+      signalPassFailure();
+  }
+};
+} // namespace

@@ -1,0 +1,106 @@
+//===- Lowering.h - What the sm_80 lowering's parts share -------*- C++ -*-===//
+//
+// Part of Flashloom, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The type converter of fragments, what is known about the kernel, and the
+// parts of the lowering.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FA_LIB_CONVERSION_CTATONVVM_LOWERING_H
+#define FA_LIB_CONVERSION_CTATONVVM_LOWERING_H
+
+#include "fa/Conversion/CtaToNVVM/FragmentLayout.h"
+#include "fa/Dialect/Cta/IR/Cta.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Transforms/DialectConversion.h"
+
+namespace fa {
+
+/// Fragments to what one thread holds, tiles to their address (i32) in shared
+/// memory, flights to what their fragment becomes.
+class FragmentTypeConverter : public mlir::TypeConverter {
+public:
+  explicit FragmentTypeConverter(int64_t warps);
+
+  /// The layout of a fragment type before conversion.
+  std::optional<FragmentLayout> getLayout(mlir::Type type) const;
+
+private:
+  int64_t warps;
+};
+
+/// The kernel being lowered: its one role, the values that name a thread, and
+/// where things lie in shared memory.
+struct Kernel {
+  mlir::gpu::GPUFuncOp func;
+  int64_t teams = 1;
+  int64_t warps = 1;
+
+  /// i32 values at the top of the function.
+  mlir::Value thread;     ///< in the block
+  mlir::Value teamThread; ///< in its team
+  mlir::Value lane;       ///< in its warp
+  mlir::Value warp;       ///< of the team
+  mlir::Value team;
+  mlir::Value shared; ///< the address of shared memory
+
+  /// The first byte of each `cta.load`'s tile and each `cta.ring`'s stages.
+  llvm::DenseMap<mlir::Operation *, int64_t> sharedOffset;
+  int64_t sharedBytes = 0;
+
+  int64_t threads() const { return teams * warps * kWarpThreads; }
+};
+
+/// Finds the role and refuses what has no sm_80 form.
+mlir::LogicalResult analyseKernel(Kernel &kernel);
+
+/// Gives each load and ring its place in shared memory.
+mlir::LogicalResult layOutSharedMemory(Kernel &kernel);
+
+/// Materialises the values that name a thread, replaces `cta.work` and
+/// `cta.role` by their bodies, and sets the launch attributes.
+void buildKernelFrame(Kernel &kernel);
+
+/// What `cta.acquire` and `cta.consume` come down to on sm_80.
+struct RingAction {
+  /// Groups that may stay in flight; none: no wait.
+  std::optional<int64_t> wait;
+  /// A block barrier, after the wait if there is one.
+  bool barrier = false;
+  /// For an acquire: the stages acquired before and not consumed yet.
+  int64_t distance = 0;
+};
+using RingActions = llvm::DenseMap<mlir::Operation *, RingAction>;
+
+/// Counts groups and stages along the program, and says what each acquire and
+/// consume must do. Reports rings that would wait forever or whose state is
+/// not the same each time round a loop.
+mlir::FailureOr<RingActions> analyseRings(mlir::gpu::GPUFuncOp func);
+
+/// Replaces acquires, consumes and releases by stage addresses, waits and
+/// barriers.
+void expandRings(Kernel &kernel, const RingActions &actions);
+
+void populateElementwisePatterns(const FragmentTypeConverter &converter,
+                                 mlir::RewritePatternSet &patterns);
+void populateVectorPatterns(const FragmentTypeConverter &converter,
+                            const Kernel &kernel,
+                            mlir::RewritePatternSet &patterns);
+void populateMmaPatterns(const FragmentTypeConverter &converter,
+                         const Kernel &kernel,
+                         mlir::RewritePatternSet &patterns);
+void populateMemoryPatterns(const FragmentTypeConverter &converter,
+                            const Kernel &kernel,
+                            mlir::RewritePatternSet &patterns);
+void populateTeamPatterns(const FragmentTypeConverter &converter,
+                          const Kernel &kernel,
+                          mlir::RewritePatternSet &patterns);
+
+} // namespace fa
+
+#endif // FA_LIB_CONVERSION_CTATONVVM_LOWERING_H

@@ -1,0 +1,226 @@
+//===- VectorPatterns.cpp - Broadcasts, reductions and positions ----------===//
+//
+// Part of Flashloom, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Operations between fragments, row vectors and column vectors, and the
+// positions of elements.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Builders.h"
+#include "Lowering.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+using namespace fa;
+
+namespace {
+/// A pattern that knows the layouts and the kernel's threads.
+template <typename OpTy>
+struct FragmentPattern : OpConversionPattern<OpTy> {
+  FragmentPattern(const FragmentTypeConverter &converter, MLIRContext *context,
+                  const Kernel &kernel)
+      : OpConversionPattern<OpTy>(converter, context), converter(converter),
+        kernel(kernel) {}
+
+  const FragmentTypeConverter &converter;
+  const Kernel &kernel;
+};
+
+struct ConvertBroadcast : FragmentPattern<vector::BroadcastOp> {
+  using FragmentPattern::FragmentPattern;
+
+  LogicalResult
+  matchAndRewrite(vector::BroadcastOp op, OpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    std::optional<FragmentLayout> to = converter.getLayout(op.getType());
+    if (!to)
+      return rewriter.notifyMatchFailure(op, "result is no fragment");
+    Type type = converter.convertType(op.getType());
+    Type sourceType = op.getSource().getType();
+    if (!isa<VectorType>(sourceType)) {
+      rewriter.replaceOpWithNewOp<vector::BroadcastOp>(op, type,
+                                                       adaptor.getSource());
+      return success();
+    }
+    std::optional<FragmentLayout> from = converter.getLayout(sourceType);
+    // A 1-D source is broadcast along rows, so its elements are columns: only
+    // [R, 1] and [1, C] say which they are.
+    if (!from || cast<VectorType>(sourceType).getRank() != 2)
+      return rewriter.notifyMatchFailure(op, "source is not [R, 1] or [1, C]");
+    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
+    rewriter.replaceOp(
+        op, broadcast(b, toElements(b, adaptor.getSource()), *from, *to, type));
+    return success();
+  }
+
+private:
+  static Value broadcast(ImplicitLocOpBuilder &b, ArrayRef<Value> source,
+                         const FragmentLayout &from, const FragmentLayout &to,
+                         Type type) {
+    if (from.kind == to.kind)
+      return fromElements(b, type, source);
+    SmallVector<Value> elements;
+    for (int64_t s = 0; s < to.slabs(); ++s)
+      for (int64_t n = 0; n < to.blocks(); ++n)
+        for (int64_t e = 0; e < 4; ++e)
+          elements.push_back(from.kind == FragmentKind::Row
+                                 ? source[2 * s + e / 2]
+                                 : source[2 * n + e % 2]);
+    return fromElements(b, type, elements);
+  }
+};
+
+/// [R] and [R, 1] are held in the same way.
+struct ConvertShapeCast : FragmentPattern<vector::ShapeCastOp> {
+  using FragmentPattern::FragmentPattern;
+
+  LogicalResult
+  matchAndRewrite(vector::ShapeCastOp op, OpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    std::optional<FragmentLayout> to = converter.getLayout(op.getType());
+    std::optional<FragmentLayout> from =
+        converter.getLayout(op.getSource().getType());
+    if (!to || !from || to->kind != from->kind)
+      return rewriter.notifyMatchFailure(op, "moves elements between threads");
+    rewriter.replaceOp(op, adaptor.getSource());
+    return success();
+  }
+};
+
+/// Reduction over the columns: in the thread, then over the quad.
+struct ConvertReduction : FragmentPattern<vector::MultiDimReductionOp> {
+  using FragmentPattern::FragmentPattern;
+
+  LogicalResult
+  matchAndRewrite(vector::MultiDimReductionOp op, OpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    std::optional<FragmentLayout> from =
+        converter.getLayout(op.getSource().getType());
+    if (!from || from->kind != FragmentKind::Matrix ||
+        op.getReductionDims() != ArrayRef<int64_t>{1})
+      return rewriter.notifyMatchFailure(op, "not over a fragment's columns");
+    if (!op.getSourceVectorType().getElementType().isF32())
+      return rewriter.notifyMatchFailure(op, "not f32");
+    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
+    SmallVector<Value> source = toElements(b, adaptor.getSource());
+    SmallVector<Value> results = toElements(b, adaptor.getAcc());
+    for (int64_t s = 0; s < from->slabs(); ++s)
+      for (int64_t half = 0; half < 2; ++half) {
+        SmallVector<Value> row;
+        for (int64_t n = 0; n < from->blocks(); ++n)
+          for (int64_t e = 0; e < 2; ++e)
+            row.push_back(source[from->index(s, n, 2 * half + e)]);
+        Value &result = results[2 * s + half];
+        result = combine(b, op.getKind(),
+                         reduceQuad(b, op.getKind(),
+                                    reduceRow(b, op.getKind(), row)),
+                         result);
+      }
+    rewriter.replaceOp(
+        op, fromElements(b, adaptor.getAcc().getType(), results));
+    return success();
+  }
+
+private:
+  static Value combine(ImplicitLocOpBuilder &b, vector::CombiningKind kind,
+                       Value x, Value y) {
+    return vector::makeArithReduction(b, b.getLoc(), kind, x, y);
+  }
+
+  /// A tree, so that the adds do not wait for each other.
+  static Value reduceRow(ImplicitLocOpBuilder &b, vector::CombiningKind kind,
+                         SmallVector<Value> row) {
+    while (row.size() > 1) {
+      SmallVector<Value> half;
+      for (size_t n = 0; n + 1 < row.size(); n += 2)
+        half.push_back(combine(b, kind, row[n], row[n + 1]));
+      if (row.size() % 2)
+        half.push_back(row.back());
+      row = std::move(half);
+    }
+    return row.front();
+  }
+
+  /// Over the 4 threads that hold the row.
+  static Value reduceQuad(ImplicitLocOpBuilder &b, vector::CombiningKind kind,
+                          Value value) {
+    I32Builder i{b};
+    for (int64_t distance = 1; distance < kQuad; distance *= 2) {
+      Value other = NVVM::ShflOp::create(
+          b, b.getF32Type(), i.constant(0xffffffff), value,
+          i.constant(distance), i.constant(kWarpThreads - 1),
+          NVVM::ShflKind::bfly, /*return_value_and_is_valid=*/UnitAttr());
+      value = combine(b, kind, value, other);
+    }
+    return value;
+  }
+};
+
+/// `base` plus the thread's own row: 16 * warp + lane / 4.
+struct ConvertRow : FragmentPattern<cta::RowOp> {
+  using FragmentPattern::FragmentPattern;
+
+  LogicalResult
+  matchAndRewrite(cta::RowOp op, OpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    std::optional<FragmentLayout> layout = converter.getLayout(op.getType());
+    if (!layout || layout->kind == FragmentKind::Column)
+      return rewriter.notifyMatchFailure(op, "no rows");
+    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
+    I32Builder i{b};
+    Value first = i.add(adaptor.getBase(),
+                        i.add(i.mul(kernel.warp, kSlabRows),
+                              i.shr(kernel.lane, llvm::Log2_64(kQuad))));
+    int64_t copies = std::max<int64_t>(layout->blocks(), 1);
+    SmallVector<Value> elements;
+    for (int64_t s = 0; s < layout->slabs(); ++s) {
+      Value rows[2] = {i.add(first, layout->rowOffset(s, 0)),
+                       i.add(first, layout->rowOffset(s, 2))};
+      bool matrix = layout->kind == FragmentKind::Matrix;
+      for (int64_t n = 0; n < copies; ++n)
+        for (int64_t e = 0; e < (matrix ? 4 : 2); ++e)
+          elements.push_back(rows[matrix ? e / 2 : e]);
+    }
+    rewriter.replaceOp(
+        op, fromElements(b, converter.convertType(op.getType()), elements));
+    return success();
+  }
+};
+
+/// `base` plus the thread's own column: 2 * (lane mod 4).
+struct ConvertCol : FragmentPattern<cta::ColOp> {
+  using FragmentPattern::FragmentPattern;
+
+  LogicalResult
+  matchAndRewrite(cta::ColOp op, OpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    std::optional<FragmentLayout> layout = converter.getLayout(op.getType());
+    if (!layout || layout->kind == FragmentKind::Row)
+      return rewriter.notifyMatchFailure(op, "no columns");
+    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
+    I32Builder i{b};
+    Value first = i.add(adaptor.getBase(),
+                        i.mul(i.bitAnd(kernel.lane, kQuad - 1), 2));
+    bool matrix = layout->kind == FragmentKind::Matrix;
+    SmallVector<Value> elements;
+    for (int64_t s = 0; s < (matrix ? layout->slabs() : 1); ++s)
+      for (int64_t n = 0; n < layout->blocks(); ++n)
+        for (int64_t e = 0; e < (matrix ? 4 : 2); ++e)
+          elements.push_back(i.add(first, FragmentLayout::colOffset(n, e)));
+    rewriter.replaceOp(
+        op, fromElements(b, converter.convertType(op.getType()), elements));
+    return success();
+  }
+};
+} // namespace
+
+void fa::populateVectorPatterns(const FragmentTypeConverter &converter,
+                                const Kernel &kernel,
+                                RewritePatternSet &patterns) {
+  patterns.add<ConvertBroadcast, ConvertShapeCast, ConvertReduction, ConvertRow,
+               ConvertCol>(converter, patterns.getContext(), kernel);
+}

@@ -1,0 +1,145 @@
+//===- ChooseSchedule.cpp - Block sizes, teams and stages -*- C++ -*-===//
+//
+// Part of Flashloom, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "fa/Dialect/Attn/Transforms/Passes.h"
+#include "fa/Dialect/Attn/Transforms/Transforms.h"
+
+using namespace mlir;
+using namespace fa;
+using namespace fa::attn;
+
+namespace fa::attn {
+#define GEN_PASS_DEF_CHOOSESCHEDULE
+#include "fa/Dialect/Attn/Transforms/Passes.h.inc"
+} // namespace fa::attn
+
+//===----------------------------------------------------------------------===//
+// The attribute and the struct
+//===----------------------------------------------------------------------===//
+
+std::optional<Schedule> fa::attn::getSchedule(FunctionOpInterface function) {
+  auto attr = function->getAttrOfType<ScheduleAttr>(kScheduleAttrName);
+  if (!attr)
+    return std::nullopt;
+  Schedule schedule;
+  schedule.target = attr.getTarget().str();
+  schedule.br = attr.getBr();
+  schedule.bc = attr.getBc();
+  schedule.teams = attr.getTeams();
+  schedule.warps = attr.getWarps();
+  schedule.stages = attr.getStages();
+  schedule.partition = attr.getPartition() == attn::Partition::SplitQ
+                           ? fa::Partition::SplitQ
+                           : fa::Partition::SplitK;
+  return schedule;
+}
+
+void fa::attn::setSchedule(FunctionOpInterface function,
+                           const Schedule &schedule) {
+  auto partition = schedule.partition == fa::Partition::SplitQ
+                       ? attn::Partition::SplitQ
+                       : attn::Partition::SplitK;
+  function->setAttr(
+      kScheduleAttrName,
+      ScheduleAttr::get(function->getContext(), schedule.target, schedule.br,
+                        schedule.bc, schedule.teams, schedule.warps,
+                        schedule.stages, partition));
+}
+
+ScheduleProblem fa::attn::getProblem(ForwardOp op) {
+  RankedTensorType qType = op.getQ().getType();
+  return {qType.getDimSize(3), op.getV().getType().getDimSize(3),
+          qType.getElementTypeBitWidth() / 8};
+}
+
+//===----------------------------------------------------------------------===//
+// The pass
+//===----------------------------------------------------------------------===//
+
+namespace {
+struct ChooseSchedulePass
+    : public fa::attn::impl::ChooseScheduleBase<ChooseSchedulePass> {
+  using Base::Base;
+
+  void runOnOperation() override {
+    FunctionOpInterface function = getOperation();
+    SmallVector<ForwardOp> ops;
+    function->walk([&](ForwardOp op) { ops.push_back(op); });
+    if (ops.empty()) {
+      function->emitWarning("--choose-schedule found no attn.forward");
+      return;
+    }
+    if (getSchedule(function)) {
+      function->emitWarning(
+          "--choose-schedule keeps the schedule that is there already");
+      return;
+    }
+    ScheduleProblem problem = getProblem(ops.front());
+    for (ForwardOp op : ops) {
+      ScheduleProblem other = getProblem(op);
+      if (other.headDim != problem.headDim ||
+          other.headDimV != problem.headDimV ||
+          other.elementBytes != problem.elementBytes) {
+        op.emitOpError("differs in head dimension or element type from another "
+                       "attention of this function: one schedule cannot serve "
+                       "both, put them in functions of their own");
+        return signalPassFailure();
+      }
+    }
+    std::optional<Schedule> schedule = choose(problem, ops.front());
+    if (!schedule)
+      return signalPassFailure();
+    setSchedule(function, *schedule);
+    ++numScheduled;
+  }
+
+private:
+  /// The policy's schedule with the given options over it, checked; or nothing
+  /// after a diagnostic on `op`.
+  std::optional<Schedule> choose(const ScheduleProblem &problem, ForwardOp op) {
+    const Target *gpu = Target::lookup(target);
+    if (!gpu) {
+      op.emitOpError("unknown target '") << target << "'";
+      return std::nullopt;
+    }
+    std::optional<Schedule> schedule;
+    if (policy == "paper") {
+      schedule = chooseByPaper(
+          problem, *gpu,
+          sharedBytes > 0 ? sharedBytes : gpu->sharedBytesPerBlock);
+    } else if (policy == "model") {
+      schedule = chooseByModel(problem, *gpu);
+    } else {
+      op.emitOpError("unknown schedule policy '")
+          << policy << "', expected model or paper";
+      return std::nullopt;
+    }
+    if (!schedule) {
+      op.emitOpError("no schedule fits ") << target << " for D "
+          << problem.headDim << " and Dv " << problem.headDimV;
+      return std::nullopt;
+    }
+    auto overrule = [](int64_t &field, int64_t option) {
+      if (option > 0)
+        field = option;
+    };
+    overrule(schedule->br, br);
+    overrule(schedule->bc, bc);
+    overrule(schedule->teams, teams);
+    overrule(schedule->stages, stages);
+    // What level C and the CPU run needs no GPU's resources: only what was
+    // chosen for the GPU by the model or by hand is held against them.
+    if (policy == "model")
+      if (std::optional<std::string> why =
+              findViolation(problem, *schedule, *gpu)) {
+        op.emitOpError("schedule does not fit ") << target << ": " << *why;
+        return std::nullopt;
+      }
+    return schedule;
+  }
+};
+} // namespace

@@ -1,0 +1,155 @@
+//===- Tile.cpp - attn.forward into FlashAttention 1's loop nest -*- C++ -*-===//
+//
+// Part of Flashloom, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Simplify.h"
+
+#include "fa/Dialect/Attn/Transforms/Passes.h"
+#include "fa/Dialect/Attn/Transforms/Transforms.h"
+
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/Transforms/TileUsingInterface.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Pass/PassManager.h"
+
+#include <cmath>
+
+using namespace mlir;
+using namespace fa;
+using namespace fa::attn;
+
+namespace fa::attn {
+#define GEN_PASS_DEF_TILE
+#include "fa/Dialect/Attn/Transforms/Passes.h.inc"
+} // namespace fa::attn
+
+/// The scale operand, or 1/sqrt(D).
+static Value getScale(RewriterBase &rewriter, ForwardOp op) {
+  if (op.getScale())
+    return op.getScale();
+  double headDim = op.getQ().getType().getDimSize(3);
+  return arith::ConstantOp::create(
+      rewriter, op.getLoc(), rewriter.getF32FloatAttr(1.0 / std::sqrt(headDim)));
+}
+
+/// A tensor.empty with q's leading `rank` sizes (and `width`, where given).
+static Value emptyLike(RewriterBase &rewriter, ForwardOp op, Type element,
+                       std::optional<int64_t> width) {
+  SmallVector<OpFoldResult> sizes;
+  for (int64_t dim = 0; dim < 3; ++dim)
+    sizes.push_back(
+        tensor::getMixedSize(rewriter, op.getLoc(), op.getQ(), dim));
+  if (width)
+    sizes.push_back(rewriter.getIndexAttr(*width));
+  return tensor::EmptyOp::create(rewriter, op.getLoc(), sizes, element);
+}
+
+/// Casts `value` to `type` where the op's result is more or less static.
+static Value castTo(RewriterBase &rewriter, Value value, Type type) {
+  if (value.getType() == type)
+    return value;
+  return tensor::CastOp::create(rewriter, value.getLoc(), type, value);
+}
+
+UpdateOp fa::attn::expandForward(RewriterBase &rewriter, ForwardOp op) {
+  OpBuilder::InsertionGuard guard(rewriter);
+  rewriter.setInsertionPoint(op);
+  Location loc = op.getLoc();
+  Type f32 = rewriter.getF32Type();
+  int64_t headDimV = op.getV().getType().getDimSize(3);
+
+  // 1. The empty state.
+  Value scale = getScale(rewriter, op);
+  Value seqQ = tensor::DimOp::create(rewriter, loc, op.getQ(), 2);
+  Value seqKV = tensor::DimOp::create(rewriter, loc, op.getK(), 2);
+  auto init = InitOp::create(rewriter, loc,
+                             emptyLike(rewriter, op, f32, headDimV),
+                             emptyLike(rewriter, op, f32, std::nullopt),
+                             emptyLike(rewriter, op, f32, std::nullopt));
+
+  // 2. One update over all keys.
+  Value zero = arith::ConstantIndexOp::create(rewriter, loc, 0);
+  auto update = UpdateOp::create(
+      rewriter, loc, op.getQ(), op.getK(), op.getV(), zero, zero, zero, zero, seqQ,
+      seqKV, scale, init.getAcc(), init.getMax(), init.getSum(),
+      /*normalized=*/rewriter.getUnitAttr());
+  rewriter.inlineRegionBefore(op.getScoreRegion(), update.getScoreRegion(),
+                              update.getScoreRegion().end());
+  rewriter.inlineRegionBefore(op.getMaskRegion(), update.getMaskRegion(),
+                              update.getMaskRegion().end());
+
+  // 3. O and LSE. A score region has applied the scale already.
+  Value unit = scale;
+  if (update.hasScore())
+    unit = arith::ConstantOp::create(rewriter, loc,
+                                     rewriter.getF32FloatAttr(1.0));
+  Type element = op.getO().getType().getElementType();
+  auto finalize = FinalizeOp::create(
+      rewriter, loc, update.getAcc(), update.getMax(), update.getSum(), unit,
+      emptyLike(rewriter, op, element, headDimV),
+      emptyLike(rewriter, op, f32, std::nullopt),
+      /*normalized=*/rewriter.getUnitAttr());
+  Value o = castTo(rewriter, finalize.getO(), op.getO().getType());
+  Value lse = castTo(rewriter, finalize.getLse(), op.getLse().getType());
+  rewriter.replaceOp(op, {o, lse});
+  return update;
+}
+
+LogicalResult fa::attn::tileUpdate(RewriterBase &rewriter, UpdateOp op,
+                                   int64_t br, int64_t bc) {
+  if (op.isTile())
+    return op.emitOpError("is a tile already");
+  OpBuilder::InsertionGuard guard(rewriter);
+  rewriter.setInsertionPoint(op);
+  scf::SCFTilingOptions options;
+  options.setTileSizes({rewriter.getIndexAttr(1), rewriter.getIndexAttr(1),
+                        rewriter.getIndexAttr(br), rewriter.getIndexAttr(bc)});
+  // Batch, head, then KV blocks outside and Q blocks inside.
+  options.setInterchange({0, 1, 3, 2});
+  FailureOr<scf::SCFTilingResult> tiled = scf::tileUsingSCF(
+      rewriter, cast<TilingInterface>(op.getOperation()), options);
+  if (failed(tiled))
+    return op.emitOpError("could not be tiled");
+  rewriter.replaceOp(op, tiled->replacements);
+  return success();
+}
+
+namespace {
+struct TilePass : public fa::attn::impl::TileBase<TilePass> {
+  using Base::Base;
+
+  void runOnOperation() override {
+    FunctionOpInterface function = getOperation();
+    SmallVector<ForwardOp> ops;
+    function->walk([&](ForwardOp op) { ops.push_back(op); });
+    if (ops.empty()) {
+      function->emitWarning("--tile found no attn.forward");
+      return;
+    }
+    if (!getSchedule(function)) {
+      OpPassManager chooser(function->getName().getStringRef());
+      chooser.addPass(createChooseSchedule());
+      if (failed(runPipeline(chooser, function)))
+        return signalPassFailure();
+    }
+    std::optional<Schedule> schedule = getSchedule(function);
+    if (!schedule)
+      return signalPassFailure();
+
+    IRRewriter rewriter(&getContext());
+    for (ForwardOp op : ops) {
+      expandVariants(rewriter, op);
+      UpdateOp update = expandForward(rewriter, op);
+      if (failed(tileUpdate(rewriter, update, schedule->br, schedule->bc)))
+        return signalPassFailure();
+      ++numTiled;
+    }
+    // Each step asked for the sizes it needed; once is enough.
+    removeRedundancy(rewriter, function);
+  }
+};
+} // namespace

@@ -1,0 +1,26 @@
+//===- Register.cpp - All dialects, passes and pipelines of the tools -*- C++ -*-===//
+//
+// Part of Flashloom, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "fa/Pipelines/Register.h"
+
+#include "fa/Dialect/Attn/IR/AttnDialect.h"
+#include "fa/Dialect/Attn/Transforms/Passes.h"
+
+#include "mlir/InitAllDialects.h"
+#include "mlir/InitAllExtensions.h"
+#include "mlir/InitAllPasses.h"
+
+void fa::registerDialects(mlir::DialectRegistry &registry) {
+  mlir::registerAllDialects(registry);
+  mlir::registerAllExtensions(registry);
+  registry.insert<attn::AttnDialect>();
+}
+
+void fa::registerPasses() {
+  mlir::registerAllPasses();
+  attn::registerAttnPasses();
+}

@@ -1,0 +1,92 @@
+//===- ResourceModel.cpp - What a schedule takes of a multiprocessor -*- C++ -*-===//
+//
+// Part of Flashloom, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "fa/Schedule/Schedule.h"
+
+using namespace fa;
+
+namespace {
+/// Rows of one slab of the tensor cores' accumulator: mma.sync m16n8k16.
+constexpr int64_t kSlabRows = 16;
+/// Columns of one product instruction, and its depth in 16-bit elements.
+constexpr int64_t kInstructionCols = 8;
+constexpr int64_t kInstructionDepth = 16;
+constexpr int64_t kWarpThreads = 32;
+/// Registers for addresses, loop counters, row statistics and fragments of the
+/// operands in flight, as ptxas 13.0 used them for the kernels of this project
+/// beyond accumulators and scores.
+constexpr int64_t kOverheadRegisters = 48;
+/// Named and unnamed limits of the machine's shared memory a block: 1 KiB is
+/// the system's.
+constexpr int64_t kAlignment = 1024;
+} // namespace
+
+static int64_t alignUp(int64_t value, int64_t alignment) {
+  return (value + alignment - 1) / alignment * alignment;
+}
+
+Resources fa::computeResources(const ScheduleProblem &problem,
+                               const Schedule &schedule) {
+  auto tile = [&](int64_t rows, int64_t columns) {
+    return alignUp(rows * columns * problem.elementBytes, kAlignment);
+  };
+  Resources resources;
+  resources.sharedBytes =
+      tile(schedule.br, problem.headDim) +
+      schedule.stages * (tile(schedule.bc, problem.headDim) +
+                         tile(schedule.bc, problem.headDimV));
+
+  // A team's fragments, spread over its threads, a register an f32. Scores die
+  // as their narrowed copies are made.
+  int64_t rows = schedule.br;
+  int64_t columns = schedule.bc;
+  if (schedule.partition == Partition::SplitQ)
+    rows /= schedule.teams;
+  else
+    columns /= schedule.teams;
+  int64_t threads = kWarpThreads * schedule.warps;
+  int64_t accumulator = rows * problem.headDimV / threads;
+  int64_t scores = rows * columns / threads;
+  resources.registersPerThread =
+      accumulator + scores + kOverheadRegisters;
+  return resources;
+}
+
+std::optional<std::string> fa::findViolation(const ScheduleProblem &problem,
+                                             const Schedule &schedule,
+                                             const Target &target) {
+  auto number = [](int64_t value) { return std::to_string(value); };
+  int64_t teamRows = kSlabRows * schedule.warps;
+  if (schedule.partition == Partition::SplitQ)
+    teamRows *= schedule.teams;
+  if (schedule.br % teamRows != 0)
+    return "br must be a multiple of " + number(teamRows) + " for " +
+           number(schedule.teams) + " teams of " + number(schedule.warps) +
+           " warps, found " + number(schedule.br);
+  int64_t columns = kInstructionDepth;
+  if (schedule.partition == Partition::SplitK)
+    columns *= schedule.teams;
+  if (schedule.bc % columns != 0)
+    return "bc must be a multiple of " + number(columns) + ", found " +
+           number(schedule.bc);
+  if (problem.headDim % kInstructionDepth != 0 ||
+      problem.headDimV % kInstructionCols != 0)
+    return "the tensor cores take head dimensions that are multiples of " +
+           number(kInstructionDepth) + " (D) and " + number(kInstructionCols) +
+           " (Dv), found " + number(problem.headDim) + " and " +
+           number(problem.headDimV);
+  Resources resources = computeResources(problem, schedule);
+  if (resources.sharedBytes > target.sharedBytesPerBlock)
+    return "needs " + number(resources.sharedBytes) +
+           " bytes of shared memory, " + target.name + " has " +
+           number(target.sharedBytesPerBlock) + " for a block";
+  if (resources.registersPerThread > target.maxRegistersPerThread)
+    return "needs about " + number(resources.registersPerThread) +
+           " registers a thread, " + target.name + " has " +
+           number(target.maxRegistersPerThread);
+  return std::nullopt;
+}
