@@ -7,6 +7,7 @@
 
 #include "fa/Pipelines/Register.h"
 
+#include "fa/Conversion/AttnToLinalg/AttnToLinalg.h"
 #include "fa/Dialect/Attn/IR/AttnDialect.h"
 #include "fa/Dialect/Attn/Transforms/Passes.h"
 
@@ -23,4 +24,5 @@ void fa::registerDialects(mlir::DialectRegistry &registry) {
 void fa::registerPasses() {
   mlir::registerAllPasses();
   attn::registerAttnPasses();
+  registerAttnToLinalgPasses();
 }

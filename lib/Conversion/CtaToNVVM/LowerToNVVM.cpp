@@ -114,7 +114,6 @@ static void buildLLVMPipeline(OpPassManager &pm) {
   pm.addPass(createConvertGpuOpsToNVVMOps(gpu));
   pm.addPass(createArithToLLVMConversionPass());
   pm.addPass(createConvertIndexToLLVMPass());
-  pm.addPass(createConvertControlFlowToLLVMPass());
   pm.addPass(createReconcileUnrealizedCastsPass());
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());

@@ -1,0 +1,33 @@
+//===- AttnToLinalg.h - From attention to arithmetic -*- C++ -*-===//
+//
+// Part of Flashloom, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FA_CONVERSION_ATTNTOLINALG_ATTNTOLINALG_H
+#define FA_CONVERSION_ATTNTOLINALG_ATTNTOLINALG_H
+
+#include "fa/Dialect/Attn/IR/AttnDialect.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/PatternMatch.h"
+#include "mlir/Pass/Pass.h"
+
+namespace fa {
+
+#define GEN_PASS_DECL
+#include "fa/Conversion/AttnToLinalg/Passes.h.inc"
+
+#define GEN_PASS_REGISTRATION
+#include "fa/Conversion/AttnToLinalg/Passes.h.inc"
+
+/// Replace one op by arithmetic on tensors; see the pass.
+void lowerInit(mlir::RewriterBase &rewriter, attn::InitOp op);
+mlir::LogicalResult lowerUpdate(mlir::RewriterBase &rewriter,
+                                attn::UpdateOp op);
+void lowerFinalize(mlir::RewriterBase &rewriter, attn::FinalizeOp op);
+
+} // namespace fa
+
+#endif // FA_CONVERSION_ATTNTOLINALG_ATTNTOLINALG_H

@@ -1,0 +1,60 @@
+//===- LowerFinalize.cpp - attn.finalize into elementwise generics -*- C++ -*-===//
+//
+// Part of Flashloom, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "GenericBuilder.h"
+
+#include "fa/Conversion/AttnToLinalg/AttnToLinalg.h"
+
+using namespace mlir;
+using namespace fa;
+
+/// 1 / sum for each row, 0 where sum is 0: a row that saw no key has o = 0.
+static Value reciprocals(GenericBuilder &b, Value sum, int64_t rank) {
+  return b.generic({sum}, {b.emptyLike(sum)}, rank - 1, false,
+                   [](GenericBuilder &in, ValueRange args) {
+                     Value zero = in.f32(0.0);
+                     Value inverse = arith::DivFOp::create(
+                         in.builder, in.loc, in.f32(1.0), args[0]);
+                     return SmallVector<Value>{in.select(
+                         in.equal(args[0], zero), zero, inverse)};
+                   })
+      .front();
+}
+
+void fa::lowerFinalize(RewriterBase &rewriter, attn::FinalizeOp op) {
+  OpBuilder::InsertionGuard guard(rewriter);
+  rewriter.setInsertionPoint(op);
+  GenericBuilder b(rewriter, op.getLoc());
+  int64_t rank = op.getAcc().getType().getRank();
+  Type element = op.getO().getType().getElementType();
+
+  // 1. o = acc / sum, one division a row.
+  SmallVector<Value> inputs{op.getAcc()};
+  if (!op.getNormalized())
+    inputs.push_back(reciprocals(b, op.getSum(), rank));
+  Value o = b.generic(inputs, {op.getOInit()}, rank, false,
+                      [&](GenericBuilder &in, ValueRange args) {
+                        Value value = args[0];
+                        if (!op.getNormalized())
+                          value = in.mul(value, args[1]);
+                        return SmallVector<Value>{in.narrow(value, element)};
+                      })
+                .front();
+
+  // 2. lse = unit * max + log(sum); with sum = 0, max is -inf and so is lse.
+  Value lse =
+      b.generic({op.getMax(), op.getSum()}, {op.getLseInit()}, rank - 1, false,
+                [&](GenericBuilder &in, ValueRange args) {
+                  Value log = in.mul(in.log2(args[1]), in.f32(kLn2));
+                  Value lse = in.add(in.mul(args[0], op.getUnit()), log);
+                  Value empty = in.equal(args[1], in.f32(0.0));
+                  return SmallVector<Value>{
+                      in.select(empty, in.negativeInfinity(), lse)};
+                })
+          .front();
+  rewriter.replaceOp(op, {o, lse});
+}
