@@ -8,8 +8,10 @@
 #include "fa/Pipelines/Register.h"
 
 #include "fa/Conversion/AttnToLinalg/AttnToLinalg.h"
+#include "fa/Conversion/LinalgToCta/LinalgToCta.h"
 #include "fa/Dialect/Attn/IR/AttnDialect.h"
 #include "fa/Dialect/Attn/Transforms/Passes.h"
+#include "fa/Dialect/Cta/IR/Cta.h"
 
 #include "mlir/InitAllDialects.h"
 #include "mlir/InitAllExtensions.h"
@@ -18,11 +20,12 @@
 void fa::registerDialects(mlir::DialectRegistry &registry) {
   mlir::registerAllDialects(registry);
   mlir::registerAllExtensions(registry);
-  registry.insert<attn::AttnDialect>();
+  registry.insert<attn::AttnDialect, cta::CtaDialect>();
 }
 
 void fa::registerPasses() {
   mlir::registerAllPasses();
   attn::registerAttnPasses();
   registerAttnToLinalgPasses();
+  registerLinalgToCtaPasses();
 }

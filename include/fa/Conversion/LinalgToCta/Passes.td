@@ -1,0 +1,56 @@
+//===- Passes.td - From arithmetic on tiles to a program for a thread block -*- tablegen -*-===//
+//
+// Part of Flashloom, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#ifndef FA_CONVERSION_LINALGTOCTA_PASSES_TD
+#define FA_CONVERSION_LINALGTOCTA_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def MapWarps : Pass<"map-warps", "::mlir::ModuleOp"> {
+  let summary = "a parallel loop over tiles becomes what one thread block does";
+  let description = [{
+    Level C to D. A function that is one `scf.forall` over static tiles (after
+    `--pad-tiles` and `--online-softmax`) becomes a `gpu.func` in a `gpu.module`
+    of the function's name:
+
+    1. The forall's iterations are the grid's work items (`cta.work`).
+    2. The dimension of the results that the forall's blocks cut (the rows of Q)
+       is divided among the schedule's teams; which dimensions of which tiles
+       that means follows from the indexing maps (`partition=split-q`).
+    3. Slices of the function's arguments, padded with zeros or static, become
+       `cta.load`: `each` where a divided dimension is in it, else `once`.
+    4. Contractions become `cta.mma` and `cta.wait`, other generics the same
+       arithmetic on fragments. A value that depends on the row alone stays a
+       row vector until it meets one that depends on the column, so masks are
+       compared against one i32 limit a row.
+    5. `tensor.parallel_insert_slice` becomes `cta.store`.
+
+    The pass speaks of products, loads and reductions, not of attention. The
+    kernel's arguments are the function's arguments and then its results, as
+    memrefs with strides of their own; indices in fragments are i32, so
+    sequences are shorter than 2^31. Teams, warps and the target come from
+    `attn.schedule`. Blocks whose trip count depends on the first coordinate are
+    started from the last one (`#cta.order<lpt>`).
+
+    Before:
+    ```mlir
+    %s = linalg.matmul ... ins(%q, %k : tensor<128x128xbf16>, tensor<64x128xbf16>) ...
+    %m = linalg.generic ... ["parallel", "reduction"] ins(%s) { arith.maxnumf }
+    ```
+    After (4 teams):
+    ```mlir
+    %f = cta.mma %q, transpose %k : ... -> !cta.flight<32x64xf32>
+    %s = cta.wait %f : !cta.flight<32x64xf32>
+    %m = vector.multi_reduction <maxnumf>, %s, %ninf [1] : vector<32x64xf32> to vector<32xf32>
+    ```
+  }];
+  let dependentDialects = [
+    "::fa::cta::CtaDialect", "::mlir::arith::ArithDialect", "::mlir::gpu::GPUDialect",
+    "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"];
+  let statistics = [Statistic<"numKernels", "num-kernels", "kernels made">];
+}
+
+#endif // FA_CONVERSION_LINALGTOCTA_PASSES_TD

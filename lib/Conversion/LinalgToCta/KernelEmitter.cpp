@@ -1,0 +1,419 @@
+//===- KernelEmitter.cpp - A kernel's body: loads, products, arithmetic, stores -*- C++ -*-===//
+//
+// Part of Flashloom, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "KernelEmitter.h"
+
+#include "FragmentVectorizer.h"
+
+#include "fa/Dialect/Cta/IR/Cta.h"
+
+#include "mlir/Analysis/SliceAnalysis.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/Utils/Utils.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/Matchers.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace fa;
+
+//===----------------------------------------------------------------------===//
+// Tiles
+//===----------------------------------------------------------------------===//
+
+VectorType KernelEmitter::fragmentType(Value tile) {
+  auto type = cast<RankedTensorType>(tile.getType());
+  SmallVector<int64_t> sizes;
+  for (auto [dim, size] : llvm::enumerate(type.getShape()))
+    sizes.push_back(teamSize(size, classes.isDivided(tile, dim)));
+  return VectorType::get(sizes, type.getElementType());
+}
+
+/// The fragment of `tile`, which has `sizes`: what was computed, what is read
+/// from shared memory, or one value everywhere.
+FailureOr<Value> KernelEmitter::fragment(Value tile, ArrayRef<int64_t> sizes) {
+  auto element = cast<RankedTensorType>(tile.getType()).getElementType();
+  auto type = VectorType::get(sizes, element);
+  if (Value known = mapping.lookupOrNull(tile))
+    return known;
+  if (Value shared = sharedTiles.lookupOrNull(tile))
+    return cta::ReadOp::create(builder, tile.getLoc(), type, shared).getResult();
+  if (auto fill = tile.getDefiningOp<linalg::FillOp>()) {
+    Value scalar = mapping.lookupOrDefault(fill.getInputs().front());
+    return vector::BroadcastOp::create(builder, tile.getLoc(), type, scalar)
+        .getResult();
+  }
+  return mlir::emitError(tile.getLoc(), "no fragment holds this tile of type ")
+         << tile.getType();
+}
+
+/// team * size, as an index.
+Value KernelEmitter::teamOffset(int64_t size, Location loc) {
+  Value length = arith::ConstantIndexOp::create(builder, loc, size);
+  return arith::MulIOp::create(builder, loc, team, length);
+}
+
+/// Where a team's part of `tile` begins in the whole tensor.
+SmallVector<Value> KernelEmitter::accessIndices(const TileAccess &access,
+                                                Value tile) {
+  Location loc = tile.getLoc();
+  SmallVector<Value> indices;
+  for (OpFoldResult offset : access.offsets)
+    if (auto value = dyn_cast<Value>(offset))
+      indices.push_back(mapping.lookupOrDefault(value));
+    else
+      indices.push_back(arith::ConstantIndexOp::create(
+          builder, loc, *getConstantIntValue(offset)));
+  auto type = cast<RankedTensorType>(tile.getType());
+  unsigned leading = indices.size() - type.getRank();
+  for (auto [dim, size] : llvm::enumerate(type.getShape())) {
+    if (!classes.isDivided(tile, dim))
+      continue;
+    Value &index = indices[leading + dim];
+    index = arith::AddIOp::create(builder, loc, index,
+                                  teamOffset(teamSize(size, true), loc));
+  }
+  return indices;
+}
+
+//===----------------------------------------------------------------------===//
+// Scalars, loads, loops
+//===----------------------------------------------------------------------===//
+
+LogicalResult KernelEmitter::emitScalarOp(Operation &op) {
+  if (auto dim = dyn_cast<tensor::DimOp>(op)) {
+    Value whole = mapping.lookupOrNull(dim.getSource());
+    if (!whole || !isa<MemRefType>(whole.getType()))
+      return op.emitOpError("asks for the size of a tensor that is no argument "
+                            "of the kernel");
+    Value index = mapping.lookupOrDefault(dim.getIndex());
+    mapping.map(dim.getResult(), memref::DimOp::create(builder, op.getLoc(),
+                                                       whole, index));
+    return success();
+  }
+  auto isTensor = [](Type type) { return isa<TensorType>(type); };
+  if (llvm::any_of(op.getOperandTypes(), isTensor) ||
+      llvm::any_of(op.getResultTypes(), isTensor) || op.getNumRegions() != 0)
+    return op.emitOpError("has no form in a thread block's program: --map-warps "
+                          "knows products, elementwise arithmetic, row "
+                          "reductions, loads and stores of tiles");
+  builder.clone(op, mapping);
+  return success();
+}
+
+LogicalResult KernelEmitter::emitLoad(Value tile) {
+  FailureOr<TileAccess> access = matchLoad(tile);
+  if (failed(access))
+    return failure();
+  Value whole = mapping.lookupOrNull(access->whole);
+  if (!whole)
+    return mlir::emitError(tile.getLoc(),
+                           "a tile is loaded from a tensor that is no argument "
+                           "of the kernel");
+  auto type = cast<RankedTensorType>(tile.getType());
+  if (type.getRank() != 2 || type.getElementTypeBitWidth() != 16)
+    return mlir::emitError(tile.getLoc(), "tiles that are loaded are matrices "
+                                          "of 16-bit elements, found ")
+           << type;
+  VectorType part = fragmentType(tile);
+  bool isEach = part.getShape() != type.getShape();
+  auto tileType = cta::TileType::get(
+      builder.getContext(), part.getDimSize(0), part.getDimSize(1),
+      type.getElementType(), /*swizzle=*/128);
+  auto load = cta::LoadOp::create(
+      builder, tile.getLoc(), tileType,
+      isEach ? cta::LoadKind::Each : cta::LoadKind::Once, whole,
+      accessIndices(*access, tile));
+  sharedTiles.map(tile, load.getTile());
+  return success();
+}
+
+LogicalResult KernelEmitter::emitLoop(scf::ForOp op) {
+  SmallVector<Value> inits;
+  for (auto [init, arg] :
+       llvm::zip_equal(op.getInitArgs(), op.getRegionIterArgs())) {
+    if (!isa<RankedTensorType>(init.getType())) {
+      inits.push_back(mapping.lookupOrDefault(init));
+      continue;
+    }
+    FailureOr<Value> value = fragment(init, fragmentType(arg).getShape());
+    if (failed(value))
+      return failure();
+    inits.push_back(*value);
+  }
+  auto copy = scf::ForOp::create(
+      builder, op.getLoc(), mapping.lookupOrDefault(op.getLowerBound()),
+      mapping.lookupOrDefault(op.getUpperBound()),
+      mapping.lookupOrDefault(op.getStep()), inits);
+  mapping.map(op.getInductionVar(), copy.getInductionVar());
+  mapping.map(op.getRegionIterArgs(), copy.getRegionIterArgs());
+  mapping.map(op.getResults(), copy.getResults());
+
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(copy.getBody());
+  if (failed(emitBlock(*op.getBody())))
+    return failure();
+  SmallVector<Value> yielded;
+  for (auto [value, arg] :
+       llvm::zip_equal(op.getYieldedValues(), op.getRegionIterArgs())) {
+    if (!isa<RankedTensorType>(value.getType())) {
+      yielded.push_back(mapping.lookupOrDefault(value));
+      continue;
+    }
+    FailureOr<Value> part = fragment(value, fragmentType(arg).getShape());
+    if (failed(part))
+      return failure();
+    yielded.push_back(*part);
+  }
+  scf::YieldOp::create(builder, op.getLoc(), yielded);
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Products
+//===----------------------------------------------------------------------===//
+
+/// Whether `value` is a tile of zeros.
+static bool isZeroTile(Value value) {
+  auto fill = value.getDefiningOp<linalg::FillOp>();
+  return fill && matchPattern(fill.getInputs().front(), m_AnyZeroFloat());
+}
+
+LogicalResult KernelEmitter::emitContraction(linalg::LinalgOp op) {
+  // 1. The loops: C[m, n] += A[m, k] * B, with B [k, n] or [n, k].
+  SmallVector<AffineMap> maps = op.getIndexingMapsArray();
+  FailureOr<linalg::ContractionDimensions> dims =
+      linalg::inferContractionDims(op);
+  if (failed(dims) || op.getNumLoops() != 3 || dims->m.size() != 1 ||
+      dims->n.size() != 1 || dims->k.size() != 1)
+    return op.emitOpError("is no product of two matrices");
+  AffineExpr m = builder.getAffineDimExpr(dims->m[0]);
+  AffineExpr n = builder.getAffineDimExpr(dims->n[0]);
+  AffineExpr k = builder.getAffineDimExpr(dims->k[0]);
+  auto is = [&](AffineMap map, ArrayRef<AffineExpr> exprs) {
+    return map.getResults() == exprs;
+  };
+  bool isTransposed = is(maps[1], {n, k});
+  if (!is(maps[0], {m, k}) || (!isTransposed && !is(maps[1], {k, n})) ||
+      !is(maps[2], {m, n}))
+    return op.emitOpError("has an operand order that no product on a team's "
+                          "fragments has");
+  if (classes.isDivided(op, dims->k[0]) || classes.isDivided(op, dims->n[0]))
+    return op.emitOpError("teams divide the rows of a product only");
+  SmallVector<int64_t> loops = op.getStaticLoopRanges();
+  int64_t rows = teamSize(loops[dims->m[0]], classes.isDivided(op, dims->m[0]));
+  int64_t depth = loops[dims->k[0]], columns = loops[dims->n[0]];
+
+  // 2. The operands.
+  Value a = sharedTiles.lookupOrNull(op->getOperand(0));
+  if (!a) {
+    FailureOr<Value> part = fragment(op->getOperand(0), {rows, depth});
+    if (failed(part))
+      return failure();
+    a = *part;
+  }
+  Value b = sharedTiles.lookupOrNull(op->getOperand(1));
+  if (!b)
+    return op.emitOpError("the right operand of a product must be a tile that "
+                          "was loaded");
+  Value acc;
+  if (!isZeroTile(op->getOperand(2))) {
+    FailureOr<Value> part = fragment(op->getOperand(2), {rows, columns});
+    if (failed(part))
+      return failure();
+    acc = *part;
+  }
+
+  // 3. The product.
+  auto flight = cta::FlightType::get(builder.getContext(), rows, columns,
+                                     builder.getF32Type());
+  Value product = cta::MmaOp::create(
+      builder, op.getLoc(), flight, a, b, acc,
+      isTransposed ? builder.getUnitAttr() : UnitAttr());
+  mapping.map(op->getResult(0),
+              cta::WaitOp::create(builder, op.getLoc(),
+                                  VectorType::get({rows, columns},
+                                                  builder.getF32Type()),
+                                  product, 0)
+                  .getFragment());
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Elementwise arithmetic and row reductions
+//===----------------------------------------------------------------------===//
+
+static std::optional<vector::CombiningKind> combiningKind(Operation *op) {
+  return TypeSwitch<Operation *, std::optional<vector::CombiningKind>>(op)
+      .Case<arith::AddFOp>([](auto) { return vector::CombiningKind::ADD; })
+      .Case<arith::MulFOp>([](auto) { return vector::CombiningKind::MUL; })
+      .Case<arith::MaxNumFOp>(
+          [](auto) { return vector::CombiningKind::MAXNUMF; })
+      .Case<arith::MinNumFOp>(
+          [](auto) { return vector::CombiningKind::MINNUMF; })
+      .Case<arith::MaximumFOp>(
+          [](auto) { return vector::CombiningKind::MAXIMUMF; })
+      .Case<arith::MinimumFOp>(
+          [](auto) { return vector::CombiningKind::MINIMUMF; })
+      .Default([](Operation *) { return std::nullopt; });
+}
+
+namespace {
+/// An output that is reduced over the columns.
+struct Reduction {
+  Operation *combiner;
+  vector::CombiningKind kind;
+  Value input; ///< of the body: what is reduced
+};
+} // namespace
+
+/// The reduction of output `number`, whose block argument meets one value in
+/// one combining op that is yielded.
+static FailureOr<Reduction> matchRowReduction(linalg::GenericOp op,
+                                              unsigned number) {
+  SmallVector<Operation *> combiners;
+  Value input = matchReduction(op.getRegionOutputArgs(), number, combiners);
+  if (!input || combiners.size() != 1 || !combiningKind(combiners.front()))
+    return op.emitOpError("reduces by something else than one addition, "
+                          "multiplication, maximum or minimum");
+  return Reduction{combiners.front(), *combiningKind(combiners.front()), input};
+}
+
+LogicalResult KernelEmitter::emitGeneric(linalg::GenericOp op) {
+  // 1. The domain: rows, or rows and columns.
+  Location loc = op.getLoc();
+  SmallVector<int64_t> loops = op.getStaticLoopRanges();
+  SmallVector<utils::IteratorType> iterators = op.getIteratorTypesArray();
+  bool hasReduction = iterators.back() == utils::IteratorType::reduction;
+  if (loops.size() > 2 || llvm::any_of(loops, ShapedType::isDynamic) ||
+      iterators.front() != utils::IteratorType::parallel ||
+      (hasReduction && classes.isDivided(op, loops.size() - 1)))
+    return op.emitOpError("is neither over the rows nor over the rows and "
+                          "columns of a static tile");
+  FragmentDomain domain;
+  bool rowsDivided = classes.isDivided(op, 0);
+  domain.rows = teamSize(loops[0], rowsDivided);
+  domain.columns = loops.size() == 2 ? loops[1] : 0;
+  if (rowsDivided)
+    domain.rowBase = arith::IndexCastOp::create(
+        builder, loc, builder.getI32Type(), teamOffset(domain.rows, loc));
+
+  // 2. The operands at the shape of their maps.
+  FragmentVectorizer vectorizer(builder, domain, mapping);
+  SmallVector<int64_t> sizes{domain.rows};
+  if (loops.size() == 2)
+    sizes.push_back(domain.columns);
+  for (OpOperand &operand : op->getOpOperands()) {
+    AffineMap map = op.getMatchingIndexingMap(&operand);
+    if (!map.isMinorIdentity() &&
+        map != AffineMap::getMultiDimIdentityMap(map.getNumDims(),
+                                                 op.getContext())
+                   .getMajorSubMap(map.getNumResults()))
+      return op.emitOpError("reads or writes a tile in another order than rows "
+                            "and columns");
+    BlockArgument arg = op.getMatchingBlockArgument(&operand);
+    if (arg.use_empty())
+      continue;
+    FailureOr<Value> value = fragment(
+        operand.get(), ArrayRef(sizes).take_front(map.getNumResults()));
+    if (failed(value))
+      return failure();
+    vectorizer.bind(arg, *value);
+  }
+
+  // 3. Which outputs are reduced, and by which op.
+  llvm::SmallDenseMap<unsigned, Reduction> reductions;
+  llvm::SmallPtrSet<Operation *, 4> combiners;
+  for (unsigned number = 0; hasReduction && number < op.getNumDpsInits();
+       ++number) {
+    if (op.getMatchingIndexingMap(op.getDpsInitOperand(number))
+            .getNumResults() == loops.size())
+      continue;
+    FailureOr<Reduction> reduction = matchRowReduction(op, number);
+    if (failed(reduction))
+      return failure();
+    combiners.insert(reduction->combiner);
+    reductions.try_emplace(number, *reduction);
+  }
+
+  // 4. The body, and its results.
+  for (Operation &nested : op.getBody()->without_terminator())
+    if (!combiners.contains(&nested) && failed(vectorizer.emit(nested)))
+      return failure();
+  for (auto [number, yielded] :
+       llvm::enumerate(op.getBody()->getTerminator()->getOperands())) {
+    OpResult result = op->getResult(number);
+    auto reduction = reductions.find(number);
+    if (reduction == reductions.end()) {
+      bool isFragment = cast<RankedTensorType>(result.getType()).getRank() == 2;
+      mapping.map(result, vectorizer.get(yielded, isFragment));
+      continue;
+    }
+    Value start = vectorizer.get(op.getRegionOutputArgs()[number]);
+    mapping.map(result, vector::MultiDimReductionOp::create(
+                            builder, loc,
+                            vectorizer.get(reduction->second.input, true), start,
+                            ArrayRef<bool>{false, true}, reduction->second.kind));
+  }
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// The walk
+//===----------------------------------------------------------------------===//
+
+LogicalResult KernelEmitter::emitOp(Operation &op) {
+  // What is used through the ops that read it.
+  if (isa<tensor::EmptyOp, linalg::FillOp>(op))
+    return success();
+  if (auto slice = dyn_cast<tensor::ExtractSliceOp>(op)) {
+    // A slice that is padded is loaded as the padded tile; one of an output is
+    // its destination.
+    if (!slice.getType().hasStaticShape() ||
+        !mapping.contains(slice.getSource()) ||
+        !isa<MemRefType>(mapping.lookup(slice.getSource()).getType()))
+      return success();
+    return emitLoad(slice.getResult());
+  }
+  if (auto pad = dyn_cast<tensor::PadOp>(op))
+    return emitLoad(pad.getResult());
+  if (auto inner = dyn_cast<scf::ForOp>(op))
+    return emitLoop(inner);
+  if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op)) {
+    if (linalg::isaContractionOpInterface(linalgOp))
+      return emitContraction(linalgOp);
+    if (auto generic = dyn_cast<linalg::GenericOp>(op))
+      return emitGeneric(generic);
+  }
+  return emitScalarOp(op);
+}
+
+LogicalResult KernelEmitter::emitBlock(Block &block) {
+  for (Operation &op : block.without_terminator())
+    if (failed(emitOp(op)))
+      return failure();
+  return success();
+}
+
+LogicalResult KernelEmitter::emitStores() {
+  for (Operation &op : loop.getTerminator().getYieldingOps()) {
+    FailureOr<std::pair<Value, TileAccess>> store =
+        matchStore(cast<tensor::ParallelInsertSliceOp>(op), loop);
+    if (failed(store))
+      return failure();
+    auto [tile, access] = *store;
+    FailureOr<Value> part = fragment(tile, fragmentType(tile).getShape());
+    if (failed(part))
+      return failure();
+    cta::StoreOp::create(builder, op.getLoc(), *part,
+                         mapping.lookup(access.whole),
+                         accessIndices(access, tile));
+  }
+  return success();
+}

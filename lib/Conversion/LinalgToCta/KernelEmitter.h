@@ -1,0 +1,74 @@
+//===- KernelEmitter.h - Emits one kernel from one parallel loop over tiles -*- C++ -*-===//
+//
+// Part of Flashloom, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FA_LIB_CONVERSION_LINALGTOCTA_KERNELEMITTER_H
+#define FA_LIB_CONVERSION_LINALGTOCTA_KERNELEMITTER_H
+
+#include "DimClasses.h"
+#include "TileAccess.h"
+
+#include "fa/Conversion/LinalgToCta/LinalgToCta.h"
+
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/IRMapping.h"
+
+namespace fa {
+
+/// Walks a function of one forall and emits the same work for a thread block.
+/// Whole tensors become memrefs, tiles that are loaded shared tiles, all other
+/// tiles fragments of one team.
+class KernelEmitter {
+public:
+  KernelEmitter(mlir::OpBuilder &builder, mlir::func::FuncOp function,
+                mlir::scf::ForallOp loop, TeamShape shape)
+      : builder(builder), function(function), loop(loop), shape(shape),
+        classes(loop) {}
+
+  mlir::FailureOr<mlir::gpu::GPUFuncOp> emit();
+
+private:
+  // The frame: signature, sizes, grid, teams.
+  mlir::gpu::GPUFuncOp emitSignature();
+  mlir::LogicalResult mapResults();
+  mlir::LogicalResult emitPreamble();
+  mlir::LogicalResult divideRows();
+  mlir::LogicalResult emitGrid(mlir::gpu::GPUFuncOp kernel);
+
+  // The body.
+  mlir::LogicalResult emitBlock(mlir::Block &block);
+  mlir::LogicalResult emitOp(mlir::Operation &op);
+  mlir::LogicalResult emitScalarOp(mlir::Operation &op);
+  mlir::LogicalResult emitLoad(mlir::Value tile);
+  mlir::LogicalResult emitLoop(mlir::scf::ForOp op);
+  mlir::LogicalResult emitContraction(mlir::linalg::LinalgOp op);
+  mlir::LogicalResult emitGeneric(mlir::linalg::GenericOp op);
+  mlir::LogicalResult emitStores();
+
+  // Tiles.
+  int64_t teamSize(int64_t size, bool isDivided) const {
+    return isDivided ? size / shape.teams : size;
+  }
+  mlir::VectorType fragmentType(mlir::Value tile);
+  mlir::FailureOr<mlir::Value> fragment(mlir::Value tile,
+                                        llvm::ArrayRef<int64_t> shape);
+  mlir::Value teamOffset(int64_t size, mlir::Location loc);
+  llvm::SmallVector<mlir::Value> accessIndices(const TileAccess &access,
+                                               mlir::Value tile);
+
+  mlir::OpBuilder &builder;
+  mlir::func::FuncOp function;
+  mlir::scf::ForallOp loop;
+  TeamShape shape;
+  DimClasses classes;
+  mlir::IRMapping mapping;   ///< scalars, memrefs of whole tensors, fragments
+  mlir::IRMapping sharedTiles;
+  mlir::Value team;          ///< index of the team
+};
+
+} // namespace fa
+
+#endif // FA_LIB_CONVERSION_LINALGTOCTA_KERNELEMITTER_H

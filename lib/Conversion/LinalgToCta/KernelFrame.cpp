@@ -1,0 +1,226 @@
+//===- KernelFrame.cpp - A kernel's signature, grid and teams -*- C++ -*-===//
+//
+// Part of Flashloom, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "KernelEmitter.h"
+
+#include "fa/Dialect/Cta/IR/Cta.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+
+using namespace mlir;
+using namespace fa;
+
+/// A whole tensor as a kernel sees it: global memory, any strides but one for
+/// the last dimension.
+static MemRefType memrefOf(RankedTensorType type) {
+  SmallVector<int64_t> strides(type.getRank(), ShapedType::kDynamic);
+  strides.back() = 1;
+  return MemRefType::get(
+      type.getShape(), type.getElementType(),
+      StridedLayoutAttr::get(type.getContext(), /*offset=*/0, strides),
+      gpu::AddressSpaceAttr::get(type.getContext(), gpu::AddressSpace::Global));
+}
+
+gpu::GPUFuncOp KernelEmitter::emitSignature() {
+  SmallVector<Type> types;
+  for (Type type : llvm::concat<const Type>(
+           SmallVector<Type>(function.getArgumentTypes()),
+           SmallVector<Type>(function.getResultTypes())))
+    if (auto tensorType = dyn_cast<RankedTensorType>(type))
+      types.push_back(memrefOf(tensorType));
+    else
+      types.push_back(type);
+  auto kernel = gpu::GPUFuncOp::create(
+      builder, function.getLoc(), function.getName(),
+      builder.getFunctionType(types, {}));
+  kernel->setAttr(gpu::GPUDialect::getKernelFuncAttrName(),
+                  builder.getUnitAttr());
+  for (auto [arg, copy] :
+       llvm::zip(function.getArguments(), kernel.getArguments()))
+    mapping.map(arg, copy);
+  builder.setInsertionPointToStart(&kernel.getBody().front());
+  return kernel;
+}
+
+/// Ties the forall's shared outputs to the kernel's result arguments.
+LogicalResult KernelEmitter::mapResults() {
+  auto kernel = cast<gpu::GPUFuncOp>(builder.getBlock()->getParentOp());
+  unsigned firstResult = function.getNumArguments();
+  auto ret =
+      cast<func::ReturnOp>(function.getBody().front().getTerminator());
+  for (auto [number, operand] : llvm::enumerate(ret.getOperands())) {
+    Value value = operand;
+    if (auto cast = value.getDefiningOp<tensor::CastOp>())
+      value = cast.getSource();
+    if (value.getDefiningOp() != loop)
+      return ret.emitError("a kernel's function returns the results of its one "
+                           "scf.forall, found another value");
+    BlockArgument output =
+        loop.getRegionIterArgs()[cast<OpResult>(value).getResultNumber()];
+    mapping.map(output, kernel.getArgument(firstResult + number));
+  }
+  for (BlockArgument output : loop.getRegionIterArgs())
+    if (!mapping.contains(output))
+      return loop.emitError("a result of the scf.forall is not returned");
+  return success();
+}
+
+/// Sizes and constants that the forall uses from outside.
+LogicalResult KernelEmitter::emitPreamble() {
+  for (Operation &op : function.getBody().front().without_terminator()) {
+    if (isa<tensor::EmptyOp, tensor::CastOp>(op) || &op == loop)
+      continue;
+    if (failed(emitScalarOp(op)))
+      return failure();
+  }
+  return success();
+}
+
+/// Divides among the teams the dimension that the forall's first loop with
+/// blocks of more than one cuts.
+LogicalResult KernelEmitter::divideRows() {
+  if (shape.teams == 1)
+    return success();
+  unsigned divided = 0;
+  for (auto [iv, step] :
+       llvm::zip_equal(loop.getInductionVars(), loop.getMixedStep())) {
+    if (isConstantIntValue(step, 1) || divided != 0)
+      continue;
+    for (Operation &op : loop.getTerminator().getYieldingOps()) {
+      auto insert = dyn_cast<tensor::ParallelInsertSliceOp>(op);
+      FailureOr<std::pair<Value, TileAccess>> store =
+          insert ? matchStore(insert, loop)
+                 : FailureOr<std::pair<Value, TileAccess>>();
+      if (failed(store))
+        return failure();
+      auto [tile, access] = *store;
+      auto type = cast<RankedTensorType>(tile.getType());
+      unsigned leading = access.offsets.size() - type.getRank();
+      for (int64_t dim = 0; dim < type.getRank(); ++dim) {
+        if (dyn_cast<Value>(access.offsets[leading + dim]) != iv)
+          continue;
+        if (type.getDimSize(dim) % shape.teams != 0)
+          return insert.emitError("blocks of ")
+                 << type.getDimSize(dim) << " rows cannot be divided among "
+                 << shape.teams << " teams";
+        classes.divide(tile, dim);
+        ++divided;
+      }
+    }
+  }
+  if (divided == 0)
+    return loop.emitError("no dimension of the results is cut in blocks that "
+                          "teams could divide");
+  return success();
+}
+
+/// Whether a loop's bounds use `value`, so that blocks differ in length.
+static bool hasBoundsThatUse(Operation *root, Value value) {
+  llvm::SmallDenseSet<Value> reached{value};
+  bool found = false;
+  root->walk<WalkOrder::PreOrder>([&](Operation *op) {
+    if (auto inner = dyn_cast<scf::ForOp>(op))
+      found |= reached.contains(inner.getLowerBound()) ||
+               reached.contains(inner.getUpperBound());
+    if (llvm::any_of(op->getOperands(),
+                     [&](Value v) { return reached.contains(v); }))
+      for (Value result : op->getResults())
+        if (result.getType().isIndex())
+          reached.insert(result);
+  });
+  return found;
+}
+
+/// The result argument and its dimension whose blocks the induction variable
+/// counts, as an extent of the grid.
+static FailureOr<cta::ExtentAttr> findExtent(scf::ForallOp loop, Value iv,
+                                             int64_t step,
+                                             const IRMapping &mapping) {
+  for (Operation &op : loop.getTerminator().getYieldingOps()) {
+    auto insert = cast<tensor::ParallelInsertSliceOp>(op);
+    for (auto [dim, offset] : llvm::enumerate(insert.getMixedOffsets()))
+      if (dyn_cast<Value>(offset) == iv)
+        return cta::ExtentAttr::get(
+            loop.getContext(),
+            cast<BlockArgument>(mapping.lookup(insert.getDest()))
+                .getArgNumber(),
+            dim, step);
+  }
+  return loop.emitError("a loop of the scf.forall chooses no slice of a result");
+}
+
+LogicalResult KernelEmitter::emitGrid(gpu::GPUFuncOp kernel) {
+  Location loc = loop.getLoc();
+  auto value = [&](OpFoldResult ofr) -> Value {
+    if (auto v = dyn_cast<Value>(ofr))
+      return mapping.lookupOrDefault(v);
+    return arith::ConstantIndexOp::create(builder, loc,
+                                          *getConstantIntValue(ofr));
+  };
+
+  // 1. How many blocks there are in each direction.
+  SmallVector<Value> extents, steps;
+  SmallVector<Attribute> extentAttrs;
+  for (auto [iv, lower, upper, step] : llvm::zip_equal(
+           loop.getInductionVars(), loop.getMixedLowerBound(),
+           loop.getMixedUpperBound(), loop.getMixedStep())) {
+    std::optional<int64_t> stepValue = getConstantIntValue(step);
+    if (!isConstantIntValue(lower, 0) || !stepValue)
+      return loop.emitError("a kernel's loops start at 0 with constant steps");
+    FailureOr<cta::ExtentAttr> extent =
+        findExtent(loop, iv, *stepValue, mapping);
+    if (failed(extent))
+      return failure();
+    extentAttrs.push_back(*extent);
+    steps.push_back(value(step));
+    extents.push_back(arith::CeilDivUIOp::create(builder, loc, value(upper),
+                                                 steps.back()));
+  }
+  kernel->setAttr("cta.extents", builder.getArrayAttr(extentAttrs));
+
+  // 2. The work items, the longest first where their lengths differ.
+  bool differs = hasBoundsThatUse(loop, loop.getInductionVars().front());
+  auto order = cta::OrderAttr::get(
+      builder.getContext(),
+      differs ? cta::WorkOrder::LPT : cta::WorkOrder::Natural, 0);
+  auto work = cta::WorkOp::create(builder, loc, extents, order);
+  Block *workBody = builder.createBlock(
+      &work.getBody(), {}, SmallVector<Type>(extents.size(), builder.getIndexType()),
+      SmallVector<Location>(extents.size(), loc));
+  for (auto [iv, coordinate, step] : llvm::zip_equal(
+           loop.getInductionVars(), workBody->getArguments(), steps)) {
+    Value start = coordinate;
+    if (!isConstantIntValue(step, 1))
+      start = arith::MulIOp::create(builder, loc, coordinate, step);
+    mapping.map(iv, start);
+  }
+
+  // 3. One role for all teams.
+  auto role =
+      cta::RoleOp::create(builder, loc, "all", shape.teams, shape.warps, nullptr);
+  cta::YieldOp::create(builder, loc);
+  Block *roleBody = builder.createBlock(&role.getBody(), {},
+                                        {builder.getIndexType()}, {loc});
+  team = roleBody->getArgument(0);
+  return success();
+}
+
+FailureOr<gpu::GPUFuncOp> KernelEmitter::emit() {
+  gpu::GPUFuncOp kernel = emitSignature();
+  if (failed(mapResults()) || failed(emitPreamble()) || failed(divideRows()) ||
+      failed(emitGrid(kernel)) || failed(emitBlock(*loop.getBody())) ||
+      failed(emitStores())) {
+    kernel.erase();
+    return failure();
+  }
+  cta::YieldOp::create(builder, loop.getLoc());
+  builder.setInsertionPointToEnd(&kernel.getBody().front());
+  gpu::ReturnOp::create(builder, function.getLoc());
+  return kernel;
+}

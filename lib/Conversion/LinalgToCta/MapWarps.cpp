@@ -1,0 +1,94 @@
+//===- MapWarps.cpp - The pass --map-warps -*- C++ -*-===//
+//
+// Part of Flashloom, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "KernelEmitter.h"
+
+#include "fa/Conversion/LinalgToCta/LinalgToCta.h"
+#include "fa/Dialect/Attn/Transforms/Transforms.h"
+#include "fa/Dialect/Cta/IR/Cta.h"
+
+#include "mlir/Conversion/AffineToStandard/AffineToStandard.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Transforms/Passes.h"
+
+using namespace mlir;
+using namespace fa;
+
+namespace fa {
+#define GEN_PASS_DEF_MAPWARPS
+#include "fa/Conversion/LinalgToCta/Passes.h.inc"
+} // namespace fa
+
+FailureOr<gpu::GPUFuncOp> fa::mapToThreadBlock(OpBuilder &builder,
+                                               func::FuncOp function,
+                                               TeamShape shape) {
+  auto loops = llvm::to_vector(function.getBody().getOps<scf::ForallOp>());
+  if (loops.size() != 1 || !function.getBody().hasOneBlock())
+    return function.emitError("--map-warps takes functions of one scf.forall "
+                              "over tiles, found ")
+           << loops.size() << " (run --interchange first)";
+  return KernelEmitter(builder, function, loops.front(), shape).emit();
+}
+
+namespace {
+struct MapWarpsPass : public fa::impl::MapWarpsBase<MapWarpsPass> {
+  using Base::Base;
+
+  void runOnOperation() override {
+    SmallVector<func::FuncOp> functions;
+    for (auto function : getOperation().getOps<func::FuncOp>())
+      if (attn::getSchedule(function))
+        functions.push_back(function);
+    if (functions.empty())
+      getOperation().emitWarning("--map-warps found no function with a "
+                                 "schedule (run --choose-schedule first)");
+    for (func::FuncOp function : functions)
+      if (failed(mapFunction(function)))
+        return signalPassFailure();
+  }
+
+private:
+  LogicalResult mapFunction(func::FuncOp function) {
+    // Sizes of slices as the values they are.
+    OpPassManager before(func::FuncOp::getOperationName());
+    before.addPass(createCanonicalizerPass());
+    if (failed(runPipeline(before, function)))
+      return failure();
+
+    Schedule schedule = *attn::getSchedule(function);
+    if (schedule.partition != Partition::SplitQ)
+      return function.emitError("--map-warps divides the rows of Q among teams "
+                                "(partition = split-q), found split-k");
+    OpBuilder builder(function);
+    auto module = gpu::GPUModuleOp::create(builder, function.getLoc(),
+                                           (function.getName() + "_kernels").str());
+    builder.setInsertionPointToStart(module.getBody());
+    FailureOr<gpu::GPUFuncOp> kernel = mapToThreadBlock(
+        builder, function, {schedule.teams, schedule.warps});
+    if (failed(kernel)) {
+      module.erase();
+      return failure();
+    }
+    (*kernel)->setAttr(attn::kScheduleAttrName,
+                       function->getAttr(attn::kScheduleAttrName));
+    function.erase();
+    ++numKernels;
+
+    // The offsets of tiles that were cut short are gone; what is left of affine
+    // arithmetic becomes plain.
+    OpPassManager after(gpu::GPUModuleOp::getOperationName());
+    after.addPass(createCanonicalizerPass());
+    after.addPass(createLowerAffinePass());
+    after.addPass(createCanonicalizerPass());
+    after.addPass(createCSEPass());
+    return runPipeline(after, module);
+  }
+};
+} // namespace

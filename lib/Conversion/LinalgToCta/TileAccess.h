@@ -1,0 +1,36 @@
+//===- TileAccess.h - Slices of whole tensors as loads and stores of tiles -*- C++ -*-===//
+//
+// Part of Flashloom, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FA_LIB_CONVERSION_LINALGTOCTA_TILEACCESS_H
+#define FA_LIB_CONVERSION_LINALGTOCTA_TILEACCESS_H
+
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+
+namespace fa {
+
+/// A tile of a whole tensor: the slice at `offsets`, whose last dimensions are
+/// the tile's.
+struct TileAccess {
+  mlir::Value whole; ///< a function's argument, or a forall's shared output
+  llvm::SmallVector<mlir::OpFoldResult> offsets;
+  mlir::Value rowEnd; ///< rows from here on are not there; null: all are
+};
+
+/// The access that a tile of the function's arguments is read by: a static
+/// `tensor.extract_slice`, or a `tensor.pad` with zeros of one whose rows
+/// end early. Fails with a diagnostic otherwise.
+mlir::FailureOr<TileAccess> matchLoad(mlir::Value tile);
+
+/// The tile that `insert` writes, and where. Fails with a diagnostic where the
+/// tile is cut by something else than an end of its rows.
+mlir::FailureOr<std::pair<mlir::Value, TileAccess>>
+matchStore(mlir::tensor::ParallelInsertSliceOp insert, mlir::scf::ForallOp loop);
+
+} // namespace fa
+
+#endif // FA_LIB_CONVERSION_LINALGTOCTA_TILEACCESS_H
