@@ -8,10 +8,14 @@
 #include "fa/Pipelines/Register.h"
 
 #include "fa/Conversion/AttnToLinalg/AttnToLinalg.h"
+#include "fa/Conversion/CtaToNVVM/Passes.h"
 #include "fa/Conversion/LinalgToCta/LinalgToCta.h"
 #include "fa/Dialect/Attn/IR/AttnDialect.h"
 #include "fa/Dialect/Attn/Transforms/Passes.h"
 #include "fa/Dialect/Cta/IR/Cta.h"
+#include "fa/Dialect/Cta/Transforms/Passes.h"
+#include "fa/Target/Cubin.h"
+#include "fa/Target/Passes.h"
 
 #include "mlir/InitAllDialects.h"
 #include "mlir/InitAllExtensions.h"
@@ -21,11 +25,16 @@ void fa::registerDialects(mlir::DialectRegistry &registry) {
   mlir::registerAllDialects(registry);
   mlir::registerAllExtensions(registry);
   registry.insert<attn::AttnDialect, cta::CtaDialect>();
+  registerPTXTranslations(registry);
 }
 
-void fa::registerPasses() {
+void fa::registerPasses(Level deepest) {
   mlir::registerAllPasses();
   attn::registerAttnPasses();
   registerAttnToLinalgPasses();
   registerLinalgToCtaPasses();
+  registerCtaPasses();
+  registerCtaToNVVMPasses();
+  registerTargetPasses();
+  registerPipelines(deepest);
 }

@@ -8,6 +8,8 @@
 #ifndef FA_PIPELINES_REGISTER_H
 #define FA_PIPELINES_REGISTER_H
 
+#include "fa/Pipelines/Pipelines.h"
+
 namespace mlir {
 class DialectRegistry;
 } // namespace mlir
@@ -16,8 +18,9 @@ namespace fa {
 
 /// Registers our dialects and upstream's, with the interfaces that passes need.
 void registerDialects(mlir::DialectRegistry &registry);
-/// Registers our passes and pipelines, and upstream's passes.
-void registerPasses();
+/// Registers our passes and pipelines, and upstream's passes. Pipelines stop at
+/// `deepest`.
+void registerPasses(Level deepest = Level::Cubin);
 
 } // namespace fa
 

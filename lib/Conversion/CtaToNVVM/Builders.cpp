@@ -36,6 +36,9 @@ Value I32Builder::bitXor(Value a, int64_t c) {
   return c ? bitXor(a, constant(c)) : a;
 }
 Value I32Builder::fromIndex(Value index) {
+  auto cast = index.getDefiningOp<arith::IndexCastOp>();
+  if (cast && cast.getIn().getType() == b.getI32Type())
+    return cast.getIn();
   return b.createOrFold<arith::IndexCastOp>(b.getI32Type(), index);
 }
 

@@ -12,6 +12,7 @@
 
 #include "Builders.h"
 #include "Lowering.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 
 using namespace mlir;
 using namespace fa;
@@ -170,7 +171,23 @@ static void setLaunchAttributes(Kernel &kernel) {
                   b.getI32IntegerAttr(ctas.getInt()));
 }
 
+/// Reads the sizes of memrefs from their descriptors. Upstream's lowering of
+/// `memref.dim` goes through memory where it does not see a constant any more.
+static void expandDims(gpu::GPUFuncOp func) {
+  func.walk([](memref::DimOp dim) {
+    std::optional<int64_t> index = dim.getConstantIndex();
+    if (!index)
+      return;
+    OpBuilder b(dim);
+    auto data = memref::ExtractStridedMetadataOp::create(b, dim.getLoc(),
+                                                         dim.getSource());
+    dim.replaceAllUsesWith(data.getSizes()[*index]);
+    dim.erase();
+  });
+}
+
 void fa::buildKernelFrame(Kernel &kernel) {
+  expandDims(kernel.func);
   buildThreadIds(kernel);
   SmallVector<Operation *> structure;
   kernel.func.walk([&](Operation *op) {

@@ -94,25 +94,31 @@ LogicalResult fa::lowerTiles(gpu::GPUFuncOp func) {
   // 2. Threads and coordinates instead of roles and work; stages instead of
   // rings.
   buildKernelFrame(kernel);
+  narrowIndices(func);
   expandRings(kernel, *actions);
   // 3. Registers instead of fragments.
   return convertFragments(kernel);
 }
 
-/// Upstream's way from per-thread code to the LLVM dialect.
-static void buildLLVMPipeline(OpPassManager &pm) {
+/// Cleans per-thread code.
+static void buildCleanupPipeline(OpPassManager &pm) {
   pm.addPass(createReconcileUnrealizedCastsPass());
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
   pm.addPass(createLoopInvariantCodeMotionPass());
+}
+
+/// Upstream's way from per-thread code to the LLVM dialect.
+static void buildLLVMPipeline(OpPassManager &pm) {
   pm.addPass(createSCFToControlFlowPass());
   pm.addPass(memref::createExpandStridedMetadataPass());
   pm.addPass(createConvertVectorToLLVMPass());
   pm.addPass(createConvertMathToLLVMPass());
+  // Before the GPU's patterns, which would call libdevice for maxnumf.
+  pm.addPass(createArithToLLVMConversionPass());
   ConvertGpuOpsToNVVMOpsOptions gpu;
   gpu.indexBitwidth = 64;
   pm.addPass(createConvertGpuOpsToNVVMOps(gpu));
-  pm.addPass(createArithToLLVMConversionPass());
   pm.addPass(createConvertIndexToLLVMPass());
   pm.addPass(createReconcileUnrealizedCastsPass());
   pm.addPass(createCanonicalizerPass());
@@ -128,6 +134,7 @@ struct LowerToNVVM : public fa::impl::LowerToNVVMBase<LowerToNVVM> {
                     LLVM::LLVMDialect, memref::MemRefDialect,
                     NVVM::NVVMDialect, scf::SCFDialect, vector::VectorDialect>();
     OpPassManager pm(gpu::GPUModuleOp::getOperationName());
+    buildCleanupPipeline(pm);
     buildLLVMPipeline(pm);
     pm.getDependentDialects(registry);
   }
@@ -136,12 +143,25 @@ struct LowerToNVVM : public fa::impl::LowerToNVVMBase<LowerToNVVM> {
     for (auto func : getOperation().getOps<gpu::GPUFuncOp>())
       if (failed(lowerTiles(func)))
         return signalPassFailure();
+    if (failed(run(buildCleanupPipeline)))
+      return signalPassFailure();
+    for (auto func : getOperation().getOps<gpu::GPUFuncOp>()) {
+      sinkAddresses(func);
+      repeatFreeOperations(func);
+    }
     if (tilesOnly)
       return;
+    if (failed(run(buildLLVMPipeline)))
+      return signalPassFailure();
+    for (auto func : getOperation().getOps<LLVM::LLVMFuncOp>())
+      narrowEarly(func);
+  }
+
+private:
+  LogicalResult run(void (*build)(OpPassManager &)) {
     OpPassManager pm(gpu::GPUModuleOp::getOperationName());
-    buildLLVMPipeline(pm);
-    if (failed(runPipeline(pm, getOperation())))
-      signalPassFailure();
+    build(pm);
+    return runPipeline(pm, getOperation());
   }
 };
 } // namespace

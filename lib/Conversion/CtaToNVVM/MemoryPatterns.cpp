@@ -22,7 +22,7 @@ namespace {
 /// A matrix in global memory from some place on.
 struct GlobalMatrix {
   Value pointer;   ///< its element at (row 0, the given column), ptr<1>
-  Value rowStride; ///< elements from row to row, i64
+  Value rowStride; ///< elements from row to row, i32
   Value firstRow;  ///< the given row, i32
   Value rows;      ///< the rows there are, i32
   Type elementType;
@@ -73,15 +73,16 @@ static GlobalMatrix viewMatrix(ImplicitLocOpBuilder &b, Value memref,
       b, LLVM::LLVMPointerType::get(b.getContext(), 1), toI64(b, base));
   I32Builder i{b};
   return {advance(b, pointer, toI64(b, offset), type.getElementType()),
-          toI64(b, data.getStrides()[rowDim]), i.fromIndex(indices[rowDim]),
+          i.fromIndex(data.getStrides()[rowDim]), i.fromIndex(indices[rowDim]),
           i.fromIndex(data.getSizes()[rowDim]), type.getElementType()};
 }
 
-/// `pointer` moved down by `rows` (i32) rows.
+/// `pointer` moved down by `rows` (i32) rows: one wide multiply.
 static Value moveRows(ImplicitLocOpBuilder &b, const GlobalMatrix &matrix,
                       Value pointer, Value rows) {
   Value wide = arith::ExtSIOp::create(b, b.getI64Type(), rows);
-  return advance(b, pointer, arith::MulIOp::create(b, wide, matrix.rowStride),
+  Value stride = arith::ExtSIOp::create(b, b.getI64Type(), matrix.rowStride);
+  return advance(b, pointer, arith::MulIOp::create(b, wide, stride),
                  matrix.elementType);
 }
 
@@ -109,7 +110,7 @@ public:
 
 private:
   /// Copies the segments of this thread's row in pass `pass`.
-  void copyRow(ImplicitLocOpBuilder &b, int64_t pass, Value pointer);
+  void copyRow(ImplicitLocOpBuilder &b, int64_t pass);
 
   ImplicitLocOpBuilder &b;
   GlobalMatrix matrix;
@@ -143,14 +144,16 @@ TileCopy::TileCopy(ImplicitLocOpBuilder &b, const GlobalMatrix &matrix,
       advance(b, matrix.pointer, column, matrix.elementType);
 }
 
-void TileCopy::copyRow(ImplicitLocOpBuilder &b, int64_t pass, Value pointer) {
+void TileCopy::copyRow(ImplicitLocOpBuilder &b, int64_t pass) {
   I32Builder i{b};
   Value globalRow =
       i.add(i.add(matrix.firstRow, row), pass * rowsAtOnce);
   Value inside = arith::CmpIOp::create(b, arith::CmpIPredicate::slt, globalRow,
                                        matrix.rows);
   // Nothing is read for a size of 0; the address then names row 0.
-  Value source = arith::SelectOp::create(b, inside, pointer, columnPointer);
+  Value source = moveRows(
+      b, matrix, columnPointer,
+      arith::SelectOp::create(b, inside, globalRow, i.constant(0)));
   Value size = arith::SelectOp::create(b, inside, i.constant(kChunkBytes),
                                        i.constant(0));
   for (int64_t segment = 0; segment < tile.segments(); ++segment) {
@@ -167,16 +170,9 @@ void TileCopy::copyRow(ImplicitLocOpBuilder &b, int64_t pass, Value pointer) {
 
 void TileCopy::run() {
   I32Builder i{b};
-  Value pointer =
-      moveRows(b, matrix, columnPointer, i.add(matrix.firstRow, row));
-  Value step = b.createOrFold<arith::MulIOp>(
-      matrix.rowStride,
-      arith::ConstantIntOp::create(b, b.getI64Type(), rowsAtOnce));
   for (int64_t pass = 0; pass * rowsAtOnce < tile.rows; ++pass) {
-    if (pass)
-      pointer = advance(b, pointer, step, matrix.elementType);
     if ((pass + 1) * rowsAtOnce <= tile.rows) {
-      copyRow(b, pass, pointer);
+      copyRow(b, pass);
       continue;
     }
     Value some = arith::CmpIOp::create(
@@ -185,7 +181,7 @@ void TileCopy::run() {
     auto guard = scf::IfOp::create(b, some, /*withElseRegion=*/false);
     auto inner = ImplicitLocOpBuilder::atBlockTerminator(
         b.getLoc(), guard.thenBlock());
-    copyRow(inner, pass, pointer);
+    copyRow(inner, pass);
   }
 }
 
@@ -335,31 +331,38 @@ private:
               b, inside,
               arith::CmpIOp::create(b, arith::CmpIPredicate::eq, inQuad,
                                     i.constant(0)));
+        SmallVector<Value> values = getRow(b, layout, elements, s, half);
         buildGuarded(b, inside, [&](ImplicitLocOpBuilder &inner) {
-          Value row =
-              moveRows(inner, global, pointer, I32Builder{inner}.constant(offset));
-          storeRow(inner, global, layout, row, elements, s, half);
+          Value row = moveRows(inner, global, pointer,
+                               I32Builder{inner}.constant(offset));
+          for (auto [n, value] : llvm::enumerate(values))
+            LLVM::StoreOp::create(
+                inner, value,
+                advance(inner, row, FragmentLayout::colOffset(n, 0),
+                        global.elementType));
         });
       }
   }
 
-  /// One thread's part of a row: pairs of columns, or the one element.
-  static void storeRow(ImplicitLocOpBuilder &b, const GlobalMatrix &global,
-                       const FragmentLayout &layout, Value row,
-                       ArrayRef<Value> elements, int64_t s, int64_t half) {
-    if (layout.kind == FragmentKind::Row) {
-      LLVM::StoreOp::create(b, elements[2 * s + half], row);
-      return;
-    }
-    auto pair = VectorType::get(2, global.elementType);
+  /// One thread's part of a row: pairs of columns, those of 16 bits in one
+  /// register; or a row vector's one element.
+  static SmallVector<Value> getRow(ImplicitLocOpBuilder &b,
+                                   const FragmentLayout &layout,
+                                   ArrayRef<Value> elements, int64_t s,
+                                   int64_t half) {
+    if (layout.kind == FragmentKind::Row)
+      return {elements[2 * s + half]};
+    SmallVector<Value> values;
     for (int64_t n = 0; n < layout.blocks(); ++n) {
       int64_t first = layout.index(s, n, 2 * half);
-      Value value =
-          fromElements(b, pair, {elements[first], elements[first + 1]});
-      LLVM::StoreOp::create(
-          b, value,
-          advance(b, row, FragmentLayout::colOffset(n, 0), global.elementType));
+      Value low = elements[first], high = elements[first + 1];
+      auto pair = VectorType::get(2, low.getType());
+      Value value = fromElements(b, pair, {low, high});
+      if (low.getType().getIntOrFloatBitWidth() == 16)
+        value = LLVM::BitcastOp::create(b, b.getI32Type(), value);
+      values.push_back(value);
     }
+    return values;
   }
 };
 } // namespace

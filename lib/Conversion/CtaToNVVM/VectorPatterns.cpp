@@ -131,18 +131,14 @@ private:
     return vector::makeArithReduction(b, b.getLoc(), kind, x, y);
   }
 
-  /// A tree, so that the adds do not wait for each other.
+  /// In order, so that an element need not outlive its column: the rows of a
+  /// thread keep the adders busy.
   static Value reduceRow(ImplicitLocOpBuilder &b, vector::CombiningKind kind,
-                         SmallVector<Value> row) {
-    while (row.size() > 1) {
-      SmallVector<Value> half;
-      for (size_t n = 0; n + 1 < row.size(); n += 2)
-        half.push_back(combine(b, kind, row[n], row[n + 1]));
-      if (row.size() % 2)
-        half.push_back(row.back());
-      row = std::move(half);
-    }
-    return row.front();
+                         ArrayRef<Value> row) {
+    Value result = row.front();
+    for (Value element : row.drop_front())
+      result = combine(b, kind, result, element);
+    return result;
   }
 
   /// Over the 4 threads that hold the row.

@@ -58,16 +58,17 @@ struct Nest {
 // Step 1: what the nest is
 //===----------------------------------------------------------------------===//
 
-/// The single loop that is all of `loop`'s body and passes its iter_args
-/// through, or null.
+/// The single loop in `loop`'s body, which passes its iter_args through; there
+/// may be arithmetic before it. Null otherwise.
 static scf::ForOp perfectlyNested(scf::ForOp loop) {
-  Block *body = loop.getBody();
-  if (body->getOperations().size() != 2)
-    return {};
-  auto inner = dyn_cast<scf::ForOp>(body->front());
+  auto yield = cast<scf::YieldOp>(loop.getBody()->getTerminator());
+  auto inner = dyn_cast_if_present<scf::ForOp>(yield->getPrevNode());
   if (!inner || !llvm::equal(inner.getInitArgs(), loop.getRegionIterArgs()) ||
       !llvm::equal(inner.getResults(), loop.getYieldedValues()))
     return {};
+  for (Operation &op : loop.getBody()->without_terminator())
+    if (&op != inner && (!isMemoryEffectFree(&op) || op.getNumRegions() != 0))
+      return {};
   return inner;
 }
 
@@ -230,6 +231,26 @@ static std::optional<Consumer> findConsumer(scf::ForOp outer) {
 // Step 3: the new nest
 //===----------------------------------------------------------------------===//
 
+/// Clones the arithmetic in front of the inner loops: what the parallel loops'
+/// induction variables are enough for goes first (`inLoops` is false), the rest
+/// into the sequential loops.
+static void clonePrelude(RewriterBase &rewriter, Nest &nest, bool inLoops,
+                         IRMapping &mapping) {
+  for (scf::ForOp loop : ArrayRef(nest.loops).drop_back())
+    for (Operation &op : loop.getBody()->without_terminator()) {
+      bool isReady = llvm::all_of(op.getOperands(), [&](Value operand) {
+        return mapping.contains(operand) ||
+               operand.getParentRegion()->isAncestor(
+                   nest.outer()->getParentRegion());
+      });
+      bool isDone = op.getNumResults() != 0 && mapping.contains(op.getResult(0));
+      if (!isa<scf::ForOp>(op) && isReady && !isDone)
+        rewriter.clone(op, mapping);
+      assert((isReady || !inLoops || isa<scf::ForOp>(op)) &&
+             "an operand of the nest's arithmetic has no copy");
+    }
+}
+
 /// Clones the ops of the innermost body that `value` needs, in order.
 static void cloneSlice(RewriterBase &rewriter, Nest &nest, OFR ofr,
                        IRMapping &mapping) {
@@ -290,6 +311,7 @@ static SmallVector<Value> buildSequentialLoops(RewriterBase &rewriter,
                    copy.getRegionIterArgs().end());
     rewriter.setInsertionPointToStart(copy.getBody());
   }
+  clonePrelude(rewriter, nest, /*inLoops=*/true, mapping);
   for (auto [state, tile] : llvm::zip_equal(nest.states, carried))
     mapping.map(state.extract.getResult(), tile);
   for (Operation &op : nest.inner().getBody()->without_terminator()) {
@@ -444,6 +466,7 @@ FailureOr<scf::ForallOp> fa::attn::interchangeNest(RewriterBase &rewriter,
   IRMapping mapping;
   scf::ForallOp forall = createForall(rewriter, *nest, dests, mapping);
   rewriter.setInsertionPoint(forall.getTerminator());
+  clonePrelude(rewriter, *nest, /*inLoops=*/false, mapping);
 
   // 2. Its slice of the state: from the whole initial one, or from this
   //    loop's results where those are the state.

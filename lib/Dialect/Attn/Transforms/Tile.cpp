@@ -15,6 +15,7 @@
 #include "mlir/Dialect/SCF/Transforms/TileUsingInterface.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Pass/PassManager.h"
+#include "mlir/Transforms/LoopInvariantCodeMotionUtils.h"
 
 #include <cmath>
 
@@ -99,6 +100,22 @@ UpdateOp fa::attn::expandForward(RewriterBase &rewriter, ForwardOp op) {
   return update;
 }
 
+/// Moves the arithmetic that finds the K/V head of a query head out of the loops
+/// over blocks. It divides by Hq / Hkv, which upstream would not speculate; but
+/// where a loop over the heads of Q runs there is a head, of Q and so of K and V.
+static void hoistHeadArithmetic(ArrayRef<LoopLikeOpInterface> loops) {
+  for (LoopLikeOpInterface loop : llvm::reverse(loops.drop_front(2)))
+    moveLoopInvariantCode(
+        loop.getLoopRegions(),
+        [&](Value value, Region *) {
+          return loop.isDefinedOutsideOfLoop(value);
+        },
+        [](Operation *op, Region *) {
+          return isa<arith::ConstantOp, tensor::DimOp, arith::DivUIOp>(op);
+        },
+        [&](Operation *op, Region *) { loop.moveOutOfLoop(op); });
+}
+
 LogicalResult fa::attn::tileUpdate(RewriterBase &rewriter, UpdateOp op,
                                    int64_t br, int64_t bc) {
   if (op.isTile())
@@ -115,6 +132,7 @@ LogicalResult fa::attn::tileUpdate(RewriterBase &rewriter, UpdateOp op,
   if (failed(tiled))
     return op.emitOpError("could not be tiled");
   rewriter.replaceOp(op, tiled->replacements);
+  hoistHeadArithmetic(tiled->loops);
   return success();
 }
 

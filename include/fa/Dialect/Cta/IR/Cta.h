@@ -1,0 +1,44 @@
+//===- Cta.h - The cta dialect ----------------------------------*- C++ -*-===//
+//
+// Part of Flashloom, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Declares the dialect that says what one thread block does, in whole tiles.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FA_DIALECT_CTA_IR_CTA_H
+#define FA_DIALECT_CTA_IR_CTA_H
+
+#include "mlir/Bytecode/BytecodeOpInterface.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/Dialect.h"
+#include "mlir/IR/OpDefinition.h"
+#include "mlir/IR/OpImplementation.h"
+#include "mlir/Interfaces/ControlFlowInterfaces.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+#include "fa/Dialect/Cta/IR/CtaDialect.h.inc"
+#include "fa/Dialect/Cta/IR/CtaEnums.h.inc"
+
+#define GET_ATTRDEF_CLASSES
+#include "fa/Dialect/Cta/IR/CtaAttrs.h.inc"
+
+#define GET_TYPEDEF_CLASSES
+#include "fa/Dialect/Cta/IR/CtaTypes.h.inc"
+
+#define GET_OP_CLASSES
+#include "fa/Dialect/Cta/IR/CtaOps.h.inc"
+
+namespace fa::cta {
+
+/// Discardable attributes on the kernel's `gpu.func`.
+constexpr llvm::StringLiteral kExtentsAttr = "cta.extents";
+constexpr llvm::StringLiteral kSharedBytesAttr = "cta.shared_bytes";
+constexpr llvm::StringLiteral kMinCtasAttr = "cta.min_ctas";
+
+} // namespace fa::cta
+
+#endif // FA_DIALECT_CTA_IR_CTA_H

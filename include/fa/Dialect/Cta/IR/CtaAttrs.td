@@ -1,0 +1,74 @@
+//===- CtaAttrs.td - Attributes of the cta dialect ---------*- tablegen -*-===//
+//
+// Part of Flashloom, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The order of work items, the grid's extents, and how a tile is loaded.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FA_DIALECT_CTA_IR_CTAATTRS_TD
+#define FA_DIALECT_CTA_IR_CTAATTRS_TD
+
+include "fa/Dialect/Cta/IR/CtaDialect.td"
+include "mlir/IR/AttrTypeBase.td"
+include "mlir/IR/EnumAttr.td"
+
+class Cta_Attr<string name, string attrMnemonic> : AttrDef<Cta_Dialect, name> {
+  let mnemonic = attrMnemonic;
+}
+
+def Cta_WorkOrder : I32EnumAttr<"WorkOrder", "order of the work items", [
+    I32EnumAttrCase<"Natural", 0, "natural">,
+    I32EnumAttrCase<"LPT", 1, "lpt">]> {
+  let cppNamespace = "::fa::cta";
+  let genSpecializedAttr = 0;
+}
+
+def Cta_LoadKind : I32EnumAttr<"LoadKind", "who loads a tile", [
+    I32EnumAttrCase<"Once", 0, "once">,
+    I32EnumAttrCase<"Each", 1, "each">]> {
+  let cppNamespace = "::fa::cta";
+  let genSpecializedAttr = 0;
+}
+
+def Cta_LoadKindAttr : EnumAttr<Cta_Dialect, Cta_LoadKind, "load_kind">;
+
+def Cta_OrderAttr : Cta_Attr<"Order", "order"> {
+  let summary = "the order in which work items are started";
+  let description = [{
+    `natural`: the first coordinate runs fastest, upwards. `lpt` (longest
+    processing time first): the same with the first coordinate running
+    downwards, for causal problems, whose last blocks are the longest.
+    `group_bytes` groups the other coordinates so that what a group reads
+    again and again (the keys and values of its heads) fits so many bytes.
+
+    ```mlir
+    #cta.order<lpt, group_bytes = 33554432>
+    ```
+  }];
+  let parameters = (ins EnumParameter<Cta_WorkOrder>:$kind,
+                        DefaultValuedParameter<"int64_t", "0">:$groupBytes);
+  let assemblyFormat =
+      "`<` $kind (`,` `group_bytes` `=` $groupBytes^)? `>`";
+  let genVerifyDecl = 1;
+}
+
+def Cta_ExtentAttr : Cta_Attr<"Extent", "extent"> {
+  let summary = "one extent of the grid";
+  let description = [{
+    The size of dimension `dim` of the kernel's argument `arg`, divided by
+    `tile` and rounded up. The grid is the product of the extents.
+
+    ```mlir
+    #cta.extent<arg = 0, dim = 2, tile = 128>
+    ```
+  }];
+  let parameters = (ins "int64_t":$arg, "int64_t":$dim, "int64_t":$tile);
+  let assemblyFormat = "`<` struct(params) `>`";
+  let genVerifyDecl = 1;
+}
+
+#endif // FA_DIALECT_CTA_IR_CTAATTRS_TD

@@ -1,0 +1,367 @@
+//===- CtaOps.td - Operations of the cta dialect -----------*- tablegen -*-===//
+//
+// Part of Flashloom, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Structure (work, role, if_any), shared memory (load, read, rings), matrix
+// products, stores, and barriers.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FA_DIALECT_CTA_IR_CTAOPS_TD
+#define FA_DIALECT_CTA_IR_CTAOPS_TD
+
+include "fa/Dialect/Cta/IR/CtaDialect.td"
+include "fa/Dialect/Cta/IR/CtaTypes.td"
+include "fa/Dialect/Cta/IR/CtaAttrs.td"
+include "mlir/Interfaces/ControlFlowInterfaces.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+
+//===----------------------------------------------------------------------===//
+// Structure
+//===----------------------------------------------------------------------===//
+
+def Cta_WorkOp : Cta_Op<"work", [
+    SingleBlockImplicitTerminator<"::fa::cta::YieldOp">, RecursiveMemoryEffects]> {
+  let summary = "runs the body for work items of the grid";
+  let description = [{
+    The body's arguments are the coordinates of a work item, each below its
+    extent. The first coordinate runs fastest. Which block runs which items,
+    one each or many, is the lowering's business; `order` says which start
+    first.
+
+    ```mlir
+    cta.work (%qi, %h, %b) in (%nq, %nh, %nb) order(#cta.order<lpt>) { ... }
+    ```
+  }];
+  let arguments = (ins Variadic<Index>:$extents, Cta_OrderAttr:$order);
+  let regions = (region SizedRegion<1>:$body);
+  let hasCustomAssemblyFormat = 1;
+  let hasVerifier = 1;
+}
+
+def Cta_RoleOp : Cta_Op<"role", [
+    SingleBlockImplicitTerminator<"::fa::cta::YieldOp">, RecursiveMemoryEffects]> {
+  let summary = "a program for some of the block's warps";
+  let description = [{
+    `teams` teams of `warps` warps run the body; its argument is the team's
+    number. `regs` is the register budget of a thread.
+    A role stands inside `cta.work` or holds one.
+
+    ```mlir
+    cta.role "compute" teams(%w in 2) warps(4) regs(240) { ... }
+    ```
+  }];
+  let arguments = (ins StrAttr:$name, I64Attr:$teams, I64Attr:$warps,
+                       OptionalAttr<I64Attr>:$regs);
+  let regions = (region SizedRegion<1>:$body);
+  let extraClassDeclaration = [{
+    /// The threads that run the role.
+    int64_t getThreads() { return getTeams() * getWarps() * 32; }
+    /// The team's number, of index type.
+    ::mlir::Value getTeam() { return getBody().getArgument(0); }
+  }];
+  let hasCustomAssemblyFormat = 1;
+  let hasVerifier = 1;
+}
+
+def Cta_IfAnyOp : Cta_Op<"if_any", [
+    SingleBlockImplicitTerminator<"::fa::cta::YieldOp">, RecursiveMemoryEffects]> {
+  let summary = "a branch that the whole team takes together";
+  let description = [{
+    Runs the first region where any element of the predicate is true in the
+    team's fragment, else the second one.
+
+    ```mlir
+    %r = cta.if_any %grew : vector<64xi1> -> (vector<64xf32>) {
+      cta.yield %a : vector<64xf32>
+    } else {
+      cta.yield %b : vector<64xf32>
+    }
+    ```
+  }];
+  let arguments = (ins VectorOfAnyRankOf<[I1]>:$predicate);
+  let results = (outs Variadic<AnyType>:$results);
+  let regions = (region SizedRegion<1>:$thenRegion, AnyRegion:$elseRegion);
+  let assemblyFormat = [{
+    $predicate `:` type($predicate) (`->` `(` type($results)^ `)`)? attr-dict-with-keyword
+    $thenRegion (`else` $elseRegion^)?
+  }];
+  let hasVerifier = 1;
+  let hasRegionVerifier = 1;
+}
+
+def Cta_YieldOp : Cta_Op<"yield", [
+    Pure, ReturnLike, Terminator,
+    ParentOneOf<["WorkOp", "RoleOp", "IfAnyOp"]>]> {
+  let summary = "ends a region of the dialect";
+  let arguments = (ins Variadic<AnyType>:$operands);
+  let builders = [OpBuilder<(ins), [{ build($_builder, $_state, ::mlir::ValueRange()); }]>];
+  let assemblyFormat = "attr-dict ($operands^ `:` type($operands))?";
+}
+
+//===----------------------------------------------------------------------===//
+// Shared memory
+//===----------------------------------------------------------------------===//
+
+def Cta_LoadOp : Cta_Op<"load"> {
+  let summary = "loads a tile from global memory into shared memory";
+  let description = [{
+    The last two dimensions of the memref are the tile's rows and columns; the
+    indices say where the tile begins. Rows at or past the memref's own number
+    of rows read as 0. The tile is there when the operation is done.
+
+    `once`: all teams of the role meet, and share one copy. `each`: every team
+    loads its own tile.
+
+    ```mlir
+    %k = cta.load once %K[%b, %h, %j, %c0] : memref<?x?x?x128xbf16> -> !cta.tile<64x128xbf16, swizzle = 128>
+    ```
+  }];
+  let arguments = (ins Cta_LoadKindAttr:$kind,
+                       Arg<AnyMemRef, "the matrix in global memory", [MemRead]>:$source,
+                       Variadic<Index>:$indices);
+  let results = (outs Cta_TileType:$tile);
+  let assemblyFormat = [{
+    $kind $source `[` $indices `]` attr-dict `:` type($source) `->` qualified(type($tile))
+  }];
+  let hasVerifier = 1;
+}
+
+def Cta_ReadOp : Cta_Op<"read", [MemoryEffects<[MemRead]>]> {
+  let summary = "reads a shared tile into a fragment";
+  let description = [{
+    ```mlir
+    %f = cta.read %t : !cta.tile<64x128xbf16, swizzle = 128> -> vector<64x128xbf16>
+    ```
+  }];
+  let arguments = (ins Cta_TileType:$tile);
+  let results = (outs AnyVectorOfNonZeroRank:$fragment);
+  let assemblyFormat = [{
+    $tile attr-dict `:` qualified(type($tile)) `->` type($fragment)
+  }];
+  let hasVerifier = 1;
+}
+
+def Cta_RingOp : Cta_Op<"ring", [MemoryEffects<[MemAlloc]>]> {
+  let summary = "allocates the stages of a ring";
+  let description = [{
+    Stands at the top of the function. All stages are free at the beginning
+    and at the end.
+
+    ```mlir
+    %r = cta.ring : !cta.ring<2, !cta.tile<64x128xbf16, swizzle = 128>>
+    ```
+  }];
+  let results = (outs Cta_RingType:$ring);
+  let assemblyFormat = "attr-dict `:` qualified(type($ring))";
+}
+
+class Cta_RingStageOp<string mnemonic> : Cta_Op<mnemonic, [
+    TypesMatchWith<"the tile is the ring's", "ring", "tile",
+                   "::llvm::cast<RingType>($_self).getTile()">]> {
+  let arguments = (ins Cta_RingType:$ring);
+  let results = (outs Cta_TileType:$tile);
+  let assemblyFormat = "$ring attr-dict `:` qualified(type($ring))";
+}
+
+def Cta_AcquireOp : Cta_RingStageOp<"acquire"> {
+  let summary = "takes the oldest free stage of a ring";
+  let description = [{
+    Waits until one is free. The stage is to be filled by one `cta.copy`.
+
+    ```mlir
+    %e = cta.acquire %r : !cta.ring<2, !cta.tile<64x128xbf16, swizzle = 128>>
+    ```
+  }];
+}
+
+def Cta_CopyOp : Cta_Op<"copy"> {
+  let summary = "starts to fill an acquired stage";
+  let description = [{
+    The stage is full when the copy is done; `cta.consume` waits for that.
+    Coordinates and bounds are those of `cta.load`.
+
+    ```mlir
+    cta.copy %K[%b, %h, %j, %c0] to %e : memref<?x?x?x128xbf16>, !cta.tile<64x128xbf16, swizzle = 128>
+    ```
+  }];
+  let arguments = (ins AnyMemRef:$source, Variadic<Index>:$indices,
+                       Cta_TileType:$tile);
+  let assemblyFormat = [{
+    $source `[` $indices `]` `to` $tile attr-dict `:` type($source) `,` qualified(type($tile))
+  }];
+  let hasVerifier = 1;
+}
+
+def Cta_ConsumeOp : Cta_RingStageOp<"consume"> {
+  let summary = "takes the oldest full stage of a ring for reading";
+  let description = [{
+    Waits until one is full.
+
+    ```mlir
+    %k = cta.consume %r : !cta.ring<2, !cta.tile<64x128xbf16, swizzle = 128>>
+    ```
+  }];
+}
+
+def Cta_ReleaseOp : Cta_Op<"release"> {
+  let summary = "gives a consumed stage back to its ring";
+  let description = [{
+    No product that reads the stage may still be in flight.
+
+    ```mlir
+    cta.release %k : !cta.tile<64x128xbf16, swizzle = 128>
+    ```
+  }];
+  let arguments = (ins Cta_TileType:$tile);
+  let assemblyFormat = "$tile attr-dict `:` qualified(type($tile))";
+  let hasVerifier = 1;
+}
+
+//===----------------------------------------------------------------------===//
+// Products
+//===----------------------------------------------------------------------===//
+
+def Cta_MmaOp : Cta_Op<"mma", [MemoryEffects<[MemRead]>]> {
+  let summary = "starts a matrix product";
+  let description = [{
+    `a` [M, K] is a shared tile or a 16-bit fragment, `b` a shared tile [K, N],
+    or [N, K] with `transpose`; `acc` [M, N] is added where it is given.
+    Operands must stay as they are until the flight is waited for.
+
+    ```mlir
+    %s = cta.mma %q, transpose %k : !tq, !tk -> !cta.flight<64x128xf32>
+    %o = cta.mma %p, %v into %acc : vector<64x128xbf16>, !tv -> !cta.flight<64x128xf32>
+    ```
+  }];
+  let arguments = (ins AnyType:$a, Cta_TileType:$b,
+                       Optional<AnyVectorOfNonZeroRank>:$acc,
+                       UnitAttr:$transpose);
+  let results = (outs Cta_FlightType:$flight);
+  let extraClassDeclaration = [{
+    /// The columns of `a`, over which products are added.
+    int64_t getDepth();
+  }];
+  let hasCustomAssemblyFormat = 1;
+  let hasVerifier = 1;
+}
+
+def Cta_WaitOp : Cta_Op<"wait", [
+    TypesMatchWith<"the fragment is the flight's", "flight", "fragment",
+                   "::llvm::cast<FlightType>($_self).getFragmentType()">]> {
+  let summary = "waits for a product";
+  let description = [{
+    At most `pending` products that were started later may still be in flight
+    afterwards.
+
+    ```mlir
+    %f = cta.wait %s pending 1 : !cta.flight<64x128xf32>
+    ```
+  }];
+  let arguments = (ins Cta_FlightType:$flight,
+                       DefaultValuedAttr<I64Attr, "0">:$pending);
+  let results = (outs AnyVectorOfNonZeroRank:$fragment);
+  let assemblyFormat = [{
+    $flight (`pending` $pending^)? attr-dict `:` qualified(type($flight))
+  }];
+  let hasVerifier = 1;
+}
+
+//===----------------------------------------------------------------------===//
+// Fragments
+//===----------------------------------------------------------------------===//
+
+def Cta_StoreOp : Cta_Op<"store"> {
+  let summary = "stores a fragment or a row vector to global memory";
+  let description = [{
+    The memref's last dimensions are the fragment's; the indices say where it
+    begins. Rows at or past the memref's number of rows are not stored.
+
+    ```mlir
+    cta.store %o, %O[%b, %h, %i, %c0] : vector<64x128xbf16>, memref<?x?x?x128xbf16>
+    cta.store %l, %LSE[%b, %h, %i] : vector<64xf32>, memref<?x?x?xf32>
+    ```
+  }];
+  let arguments = (ins AnyVectorOfNonZeroRank:$value,
+                       Arg<AnyMemRef, "the matrix in global memory", [MemWrite]>:$destination,
+                       Variadic<Index>:$indices);
+  let assemblyFormat = [{
+    $value `,` $destination `[` $indices `]` attr-dict `:` type($value) `,` type($destination)
+  }];
+  let hasVerifier = 1;
+}
+
+class Cta_IotaOp<string mnemonic> : Cta_Op<mnemonic, [Pure]> {
+  let arguments = (ins I32:$base);
+  let results = (outs VectorOfAnyRankOf<[I32]>:$result);
+  let assemblyFormat = "$base attr-dict `:` type($result)";
+  let hasVerifier = 1;
+}
+
+def Cta_RowOp : Cta_IotaOp<"row"> {
+  let summary = "the base plus each element's row";
+  let description = [{
+    ```mlir
+    %i = cta.row %base : vector<64x128xi32>
+    %r = cta.row %base : vector<64xi32>
+    ```
+  }];
+}
+
+def Cta_ColOp : Cta_IotaOp<"col"> {
+  let summary = "the base plus each element's column";
+  let description = [{
+    ```mlir
+    %j = cta.col %base : vector<64x128xi32>
+    %c = cta.col %base : vector<1x128xi32>
+    ```
+  }];
+}
+
+//===----------------------------------------------------------------------===//
+// Barriers
+//===----------------------------------------------------------------------===//
+
+def Cta_BarrierOp : Cta_Op<"barrier", [MemoryEffects<[MemAlloc]>]> {
+  let summary = "names a number of barriers";
+  let description = [{
+    Stands at the top of the function.
+
+    ```mlir
+    %turn = cta.barrier : !cta.barrier<2>
+    ```
+  }];
+  let results = (outs Cta_BarrierType:$barrier);
+  let assemblyFormat = "attr-dict `:` qualified(type($barrier))";
+}
+
+class Cta_BarrierUseOp<string mnemonic> : Cta_Op<mnemonic> {
+  let arguments = (ins Cta_BarrierType:$barrier, Index:$index);
+  let assemblyFormat =
+      "$barrier `[` $index `]` attr-dict `:` qualified(type($barrier))";
+}
+
+def Cta_SyncOp : Cta_BarrierUseOp<"sync"> {
+  let summary = "arrives at a barrier and waits for the other team";
+  let description = [{
+    The barrier opens when two teams have come, by `cta.sync` or `cta.arrive`.
+
+    ```mlir
+    cta.sync %turn[%w] : !cta.barrier<2>
+    ```
+  }];
+}
+
+def Cta_ArriveOp : Cta_BarrierUseOp<"arrive"> {
+  let summary = "arrives at a barrier and goes on";
+  let description = [{
+    ```mlir
+    cta.arrive %turn[%next] : !cta.barrier<2>
+    ```
+  }];
+}
+
+#endif // FA_DIALECT_CTA_IR_CTAOPS_TD

@@ -1,0 +1,47 @@
+//===- Passes.h - Passes on the cta dialect ---------------------*- C++ -*-===//
+//
+// Part of Flashloom, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Declares the passes that change how tiles are staged in shared memory, and
+// the transforms that they wrap.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FA_DIALECT_CTA_TRANSFORMS_PASSES_H
+#define FA_DIALECT_CTA_TRANSFORMS_PASSES_H
+
+#include "fa/Dialect/Cta/IR/Cta.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Pass/Pass.h"
+
+namespace fa {
+
+#define GEN_PASS_DECL
+#include "fa/Dialect/Cta/Transforms/Passes.h.inc"
+
+/// Replaces `load` by an acquire, a copy and a consume of `ring`, and a release
+/// after the last use. Fails, saying why in `reason`, without changes where a
+/// use of the tile does not end in the load's block.
+mlir::LogicalResult stageLoad(mlir::RewriterBase &rewriter,
+                              fa::cta::LoadOp load, mlir::Value ring,
+                              std::string &reason);
+
+/// Skews the copies of a chain of loops by one block less than their rings have
+/// stages. Fails, saying why in `reason`, without changes where that is not
+/// legal. Returns the number of copies moved.
+mlir::FailureOr<int64_t>
+prefetchChain(mlir::RewriterBase &rewriter,
+              llvm::ArrayRef<mlir::scf::ForOp> chain, std::string &reason);
+
+#define GEN_PASS_REGISTRATION
+#include "fa/Dialect/Cta/Transforms/Passes.h.inc"
+
+} // namespace fa
+
+#endif // FA_DIALECT_CTA_TRANSFORMS_PASSES_H

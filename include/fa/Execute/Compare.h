@@ -1,0 +1,46 @@
+//===- Compare.h - Whether outputs are right -*- C++ -*-===//
+//
+// Part of Flashloom, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FA_EXECUTE_COMPARE_H
+#define FA_EXECUTE_COMPARE_H
+
+#include "fa/Execute/HostTensor.h"
+
+#include <string>
+
+namespace fa::execute {
+
+/// o and lse of one computation.
+struct Outputs {
+  HostTensor o, lse;
+};
+
+/// What comparing one output gave.
+struct Comparison {
+  /// max|out - ref|, and what it may be.
+  double error = 0, tolerance = 0;
+  /// The error in units of max|ref|; for lse max(|out - ref| / max(1, |ref|)).
+  double relative = 0;
+  /// What is wrong with an element whatever the errors are, or "".
+  std::string fault;
+
+  bool passed() const;
+};
+
+/// Holds o against the float64 reference: for the 16-bit types the error may be
+/// 2 max|naive - ref| + 2 max|round(ref + 0.3 - 0.3) - ref|, for f32 1e-5
+/// max|ref|. Rows without keys must be 0, and every element finite.
+Comparison compareO(const HostTensor &o, const Outputs &reference,
+                    const HostTensor &naive);
+
+/// Holds lse against the float64 reference: within 1e-5 max(1, |ref|), and -inf
+/// exactly where the reference is. The error is the relative one.
+Comparison compareLse(const HostTensor &lse, const HostTensor &reference);
+
+} // namespace fa::execute
+
+#endif // FA_EXECUTE_COMPARE_H

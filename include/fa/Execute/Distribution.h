@@ -1,0 +1,34 @@
+//===- Distribution.h - What random inputs are drawn from -*- C++ -*-===//
+//
+// Part of Flashloom, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FA_EXECUTE_DISTRIBUTION_H
+#define FA_EXECUTE_DISTRIBUTION_H
+
+#include "llvm/ADT/StringRef.h"
+#include "llvm/Support/Error.h"
+
+#include <cstdint>
+
+namespace fa::execute {
+
+/// The `index`-th draw of the standard normal distribution of a stream. It
+/// depends on nothing else, so any part of a tensor can be drawn alone.
+double drawNormal(uint64_t stream, uint64_t index);
+
+/// What the elements of q and k are; all others are normal.
+struct Distribution {
+  enum Kind { Normal, Large, Constant } kind = Normal;
+  /// Large: the factor on q. Constant: every element of q and k.
+  double value = 1;
+
+  /// Parses "normal", "large:12" or "constant:256", with any finite number.
+  static llvm::Expected<Distribution> parse(llvm::StringRef text);
+};
+
+} // namespace fa::execute
+
+#endif // FA_EXECUTE_DISTRIBUTION_H

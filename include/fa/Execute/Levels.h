@@ -1,0 +1,32 @@
+//===- Levels.h - Which passes the CPU can follow -*- C++ -*-===//
+//
+// Part of Flashloom, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FA_EXECUTE_LEVELS_H
+#define FA_EXECUTE_LEVELS_H
+
+#include "mlir/Pass/PassManager.h"
+
+#include "llvm/ADT/StringRef.h"
+
+#include <string>
+
+namespace fa::execute {
+
+/// The passes that leave level C: `--outline-kernels`, which splits the
+/// function into kernels, and everything at level D and lower.
+llvm::ArrayRef<llvm::StringLiteral> getPassesBelowLevelC();
+
+/// The first pass in the textual pipeline `text` that leaves level C, or "".
+llvm::StringRef findPassBelowLevelC(llvm::StringRef text);
+
+/// The textual pipeline `text` without its first pass that leaves level C and
+/// everything after that.
+std::string cutBelowLevelC(llvm::StringRef text);
+
+} // namespace fa::execute
+
+#endif // FA_EXECUTE_LEVELS_H

@@ -1,0 +1,55 @@
+//===- Program.h - A problem, compiled with its references -*- C++ -*-===//
+//
+// Part of Flashloom, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FA_EXECUTE_PROGRAM_H
+#define FA_EXECUTE_PROGRAM_H
+
+#include "fa/Execute/AttentionFunction.h"
+#include "fa/Execute/Compare.h"
+#include "fa/Execute/Inputs.h"
+#include "fa/Execute/Jit.h"
+#include "fa/Execute/Reference.h"
+
+namespace fa::execute {
+
+/// Compiled code for one problem at any level, and for its references where
+/// they were asked for. One program serves all sizes.
+class Program {
+public:
+  /// Adds the references of `problem` to `references`: f64, and naive where the
+  /// tolerance needs it.
+  static mlir::LogicalResult addReferences(const AttentionFunction &problem,
+                                           mlir::ModuleOp references);
+
+  /// Compiles the function `name` of `kernel` together with what `references`
+  /// holds. `kernel` is lowered in place, `references` emptied into it. Fails
+  /// with a diagnostic.
+  static mlir::FailureOr<Program> compile(const AttentionFunction &problem,
+                                          mlir::ModuleOp kernel,
+                                          llvm::StringRef name,
+                                          mlir::ModuleOp references,
+                                          bool optimize);
+
+  /// Runs the kernel once. `seconds` is what the call took.
+  llvm::Expected<Outputs> runKernel(Inputs &inputs, double &seconds);
+  /// Runs a reference. In f32 the naive one is not there.
+  llvm::Expected<Outputs> runReference(Inputs &inputs, const Sizes &sizes,
+                                       Precision precision);
+  bool hasNaive() const { return !element.isF32(); }
+
+private:
+  Program(const AttentionFunction &problem, llvm::StringRef name);
+
+  Jit jit;
+  std::string name;
+  mlir::FloatType element;
+  int64_t headDimV;
+};
+
+} // namespace fa::execute
+
+#endif // FA_EXECUTE_PROGRAM_H

@@ -1,0 +1,71 @@
+//===- Pipelines.h - The papers as lists of passes -*- C++ -*-===//
+//
+// Part of Flashloom, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FA_PIPELINES_PIPELINES_H
+#define FA_PIPELINES_PIPELINES_H
+
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Pass/PassOptions.h"
+
+namespace fa {
+
+/// The levels of the staircase that a pipeline can stop at.
+enum class Level {
+  Blocks,     ///< B: attention on blocks
+  Arithmetic, ///< C: linalg on tiles
+  Cta,        ///< D: what one thread block does
+  NVVM,       ///< E: what one thread does
+  Cubin,      ///< machine code
+};
+
+/// Options of `--fa1` and `--fa2`.
+struct PipelineOptions : public mlir::PassPipelineOptions<PipelineOptions> {
+  Option<std::string> target{
+      *this, "target", llvm::cl::desc("the GPU, as ptxas names it"),
+      llvm::cl::init("sm_80")};
+  Option<Level> level{
+      *this, "level",
+      llvm::cl::desc("the level to stop at (default: the deepest)"),
+      llvm::cl::init(Level::Cubin),
+      llvm::cl::values(
+          clEnumValN(Level::Blocks, "blocks", "B: attention on blocks"),
+          clEnumValN(Level::Arithmetic, "arithmetic", "C: linalg on tiles"),
+          clEnumValN(Level::Cta, "cta", "D: what one thread block does"),
+          clEnumValN(Level::NVVM, "nvvm", "E: what one thread does"),
+          clEnumValN(Level::Cubin, "cubin", "machine code"))};
+  Option<int64_t> br{*this, "br",
+                     llvm::cl::desc("rows of Q in a block (0: the schedule's)"),
+                     llvm::cl::init(0)};
+  Option<int64_t> bc{
+      *this, "bc",
+      llvm::cl::desc("rows of K and V in a block (0: the schedule's)"),
+      llvm::cl::init(0)};
+  Option<int64_t> teams{
+      *this, "teams",
+      llvm::cl::desc("teams in a thread block (0: the schedule's)"),
+      llvm::cl::init(0)};
+  Option<int64_t> stages{
+      *this, "stages",
+      llvm::cl::desc("blocks of K and of V in shared memory (0: the schedule's)"),
+      llvm::cl::init(0)};
+};
+
+/// FlashAttention 1: KV blocks outside, a normalised state in full-size
+/// tensors. Reaches level C.
+void buildFa1Pipeline(mlir::OpPassManager &pm, const PipelineOptions &options);
+
+/// FlashAttention 2: Q blocks outside and in parallel, one division at the end,
+/// masked blocks skipped, rows divided among warps; mma.sync and cp.async.
+void buildFa2Pipeline(mlir::OpPassManager &pm, const PipelineOptions &options);
+
+/// Registers `--fa1` and `--fa2`. They stop at `deepest` where their option
+/// asks for more: a tool that executes on the CPU stops at level C.
+void registerPipelines(Level deepest = Level::Cubin);
+
+} // namespace fa
+
+#endif // FA_PIPELINES_PIPELINES_H

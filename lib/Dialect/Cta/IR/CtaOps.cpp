@@ -1,0 +1,154 @@
+//===- CtaOps.cpp - Assembly forms of the cta dialect's operations ----------===//
+//
+// Part of Flashloom, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "fa/Dialect/Cta/IR/Cta.h"
+#include "mlir/IR/Builders.h"
+
+using namespace mlir;
+using namespace fa::cta;
+
+#define GET_OP_CLASSES
+#include "fa/Dialect/Cta/IR/CtaOps.cpp.inc"
+
+//===----------------------------------------------------------------------===//
+// WorkOp
+//===----------------------------------------------------------------------===//
+
+ParseResult WorkOp::parse(OpAsmParser &parser, OperationState &result) {
+  SmallVector<OpAsmParser::Argument> coordinates;
+  SmallVector<OpAsmParser::UnresolvedOperand> extents;
+  OrderAttr order;
+  Type index = parser.getBuilder().getIndexType();
+  if (parser.parseArgumentList(coordinates, OpAsmParser::Delimiter::Paren) ||
+      parser.parseKeyword("in") ||
+      parser.parseOperandList(extents, OpAsmParser::Delimiter::Paren) ||
+      parser.resolveOperands(extents, index, result.operands) ||
+      parser.parseKeyword("order") || parser.parseLParen() ||
+      parser.parseAttribute(order, "order", result.attributes) ||
+      parser.parseRParen() ||
+      parser.parseOptionalAttrDictWithKeyword(result.attributes))
+    return failure();
+  for (OpAsmParser::Argument &coordinate : coordinates)
+    coordinate.type = index;
+  Region *body = result.addRegion();
+  if (parser.parseRegion(*body, coordinates))
+    return failure();
+  ensureTerminator(*body, parser.getBuilder(), result.location);
+  return success();
+}
+
+void WorkOp::print(OpAsmPrinter &printer) {
+  printer << " (";
+  printer.printOperands(getBody().getArguments());
+  printer << ") in (";
+  printer.printOperands(getExtents());
+  printer << ") order(" << getOrder() << ')';
+  printer.printOptionalAttrDictWithKeyword((*this)->getAttrs(), {"order"});
+  printer << ' ';
+  printer.printRegion(getBody(), /*printEntryBlockArgs=*/false,
+                      /*printBlockTerminators=*/false);
+}
+
+//===----------------------------------------------------------------------===//
+// RoleOp
+//===----------------------------------------------------------------------===//
+
+/// Parses `keyword(integer)` into the attribute `keyword`.
+static ParseResult parseCount(OpAsmParser &parser, OperationState &result,
+                              StringRef keyword) {
+  int64_t value;
+  if (parser.parseLParen() || parser.parseInteger(value) ||
+      parser.parseRParen())
+    return failure();
+  result.addAttribute(keyword, parser.getBuilder().getI64IntegerAttr(value));
+  return success();
+}
+
+ParseResult RoleOp::parse(OpAsmParser &parser, OperationState &result) {
+  StringAttr name;
+  OpAsmParser::Argument team;
+  int64_t teams;
+  Builder &builder = parser.getBuilder();
+  if (parser.parseAttribute(name, "name", result.attributes) ||
+      parser.parseKeyword("teams") || parser.parseLParen() ||
+      parser.parseArgument(team) || parser.parseKeyword("in") ||
+      parser.parseInteger(teams) || parser.parseRParen() ||
+      parser.parseKeyword("warps") || parseCount(parser, result, "warps"))
+    return failure();
+  if (succeeded(parser.parseOptionalKeyword("regs")) &&
+      parseCount(parser, result, "regs"))
+    return failure();
+  result.addAttribute("teams", builder.getI64IntegerAttr(teams));
+  team.type = builder.getIndexType();
+  if (parser.parseOptionalAttrDictWithKeyword(result.attributes))
+    return failure();
+  Region *body = result.addRegion();
+  if (parser.parseRegion(*body, team))
+    return failure();
+  ensureTerminator(*body, builder, result.location);
+  return success();
+}
+
+void RoleOp::print(OpAsmPrinter &printer) {
+  printer << ' ' << getNameAttr() << " teams(";
+  printer.printOperand(getTeam());
+  printer << " in " << getTeams() << ") warps(" << getWarps() << ')';
+  if (std::optional<uint64_t> regs = getRegs())
+    printer << " regs(" << *regs << ')';
+  printer.printOptionalAttrDictWithKeyword((*this)->getAttrs(),
+                                           {"name", "teams", "warps", "regs"});
+  printer << ' ';
+  printer.printRegion(getBody(), /*printEntryBlockArgs=*/false,
+                      /*printBlockTerminators=*/false);
+}
+
+//===----------------------------------------------------------------------===//
+// MmaOp
+//===----------------------------------------------------------------------===//
+
+ParseResult MmaOp::parse(OpAsmParser &parser, OperationState &result) {
+  OpAsmParser::UnresolvedOperand a, b, acc;
+  Type aType, bType;
+  FlightType flight;
+  if (parser.parseOperand(a) || parser.parseComma())
+    return failure();
+  if (succeeded(parser.parseOptionalKeyword("transpose")))
+    result.addAttribute("transpose", parser.getBuilder().getUnitAttr());
+  if (parser.parseOperand(b))
+    return failure();
+  bool hasAcc = succeeded(parser.parseOptionalKeyword("into"));
+  if ((hasAcc && parser.parseOperand(acc)) ||
+      parser.parseOptionalAttrDict(result.attributes) || parser.parseColon() ||
+      parser.parseType(aType) || parser.parseComma() ||
+      parser.parseType(bType) || parser.parseArrow() ||
+      parser.parseType(flight) ||
+      parser.resolveOperand(a, aType, result.operands) ||
+      parser.resolveOperand(b, bType, result.operands) ||
+      (hasAcc && parser.resolveOperand(acc, flight.getFragmentType(),
+                                       result.operands)))
+    return failure();
+  result.addTypes(flight);
+  return success();
+}
+
+void MmaOp::print(OpAsmPrinter &printer) {
+  printer << ' ' << getA() << ", ";
+  if (getTranspose())
+    printer << "transpose ";
+  printer << getB();
+  if (getAcc())
+    printer << " into " << getAcc();
+  printer.printOptionalAttrDict((*this)->getAttrs(), {"transpose"});
+  printer << " : " << getA().getType() << ", " << getB().getType() << " -> "
+          << getFlight().getType();
+}
+
+int64_t MmaOp::getDepth() {
+  if (auto tile = dyn_cast<TileType>(getA().getType()))
+    return tile.getCols();
+  return cast<VectorType>(getA().getType()).getDimSize(1);
+}

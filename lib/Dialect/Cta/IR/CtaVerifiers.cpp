@@ -1,0 +1,230 @@
+//===- CtaVerifiers.cpp - Verifiers of the cta dialect's operations ---------===//
+//
+// Part of Flashloom, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "fa/Dialect/Cta/IR/Cta.h"
+
+using namespace mlir;
+using namespace fa::cta;
+
+//===----------------------------------------------------------------------===//
+// Structure
+//===----------------------------------------------------------------------===//
+
+LogicalResult WorkOp::verify() {
+  if (getBody().getNumArguments() != getExtents().size())
+    return emitOpError("expects one coordinate for each extent, but found ")
+           << getBody().getNumArguments() << " coordinates and "
+           << getExtents().size() << " extents";
+  for (Type type : getBody().getArgumentTypes())
+    if (!type.isIndex())
+      return emitOpError("expects coordinates of type index, but found ")
+             << type;
+  if (getExtents().empty())
+    return emitOpError("expects at least one extent");
+  if ((*this)->getParentOfType<WorkOp>())
+    return emitOpError("must not stand inside another cta.work");
+  return success();
+}
+
+/// The largest block that the hardware starts.
+static constexpr int64_t kMaxThreads = 1024;
+
+LogicalResult RoleOp::verify() {
+  if (getBody().getNumArguments() != 1 ||
+      !getBody().getArgument(0).getType().isIndex())
+    return emitOpError("expects the team's number as its one index argument");
+  if (static_cast<int64_t>(getTeams()) < 1 ||
+      static_cast<int64_t>(getWarps()) < 1)
+    return emitOpError("expects at least one team and one warp, but found ")
+           << static_cast<int64_t>(getTeams()) << " and "
+           << static_cast<int64_t>(getWarps());
+  if (getThreads() > kMaxThreads)
+    return emitOpError("expects at most ")
+           << kMaxThreads << " threads, but found " << getThreads();
+  std::optional<uint64_t> regs = getRegs();
+  if (regs && (*regs < 24 || *regs > 256 || *regs % 8))
+    return emitOpError("expects a register budget from 24 to 256 in steps of "
+                       "8, but found ")
+           << *regs;
+  if ((*this)->getParentOfType<RoleOp>())
+    return emitOpError("must not stand inside another cta.role");
+  return success();
+}
+
+LogicalResult IfAnyOp::verify() {
+  if (getNumResults() && getElseRegion().empty())
+    return emitOpError("expects an else region where it has results");
+  return success();
+}
+
+LogicalResult IfAnyOp::verifyRegions() {
+  for (Region *region : {&getThenRegion(), &getElseRegion()}) {
+    if (region->empty())
+      continue;
+    TypeRange found = region->front().getTerminator()->getOperandTypes();
+    if (found != getResultTypes())
+      return emitOpError("expects regions that yield its result types, but "
+                         "found (")
+             << found << ")";
+  }
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Shared memory
+//===----------------------------------------------------------------------===//
+
+/// Checks that `tile` can be read from `source` at `indices`.
+static LogicalResult verifyTileOf(Operation *op, MemRefType source,
+                                  size_t indices, TileType tile) {
+  if (static_cast<size_t>(source.getRank()) != indices)
+    return op->emitOpError("expects one index for each dimension of ")
+           << source << ", but found " << indices;
+  if (source.getRank() < 2)
+    return op->emitOpError("expects a memref of at least 2 dimensions, but "
+                           "found ")
+           << source;
+  if (source.getElementType() != tile.getElementType())
+    return op->emitOpError("expects memref and tile of one element type, but "
+                           "found ")
+           << source.getElementType() << " and " << tile.getElementType();
+  int64_t cols = source.getShape().back();
+  if (!ShapedType::isDynamic(cols) && cols < tile.getCols())
+    return op->emitOpError("expects a tile of at most the memref's ")
+           << cols << " columns, but found " << tile.getCols();
+  return success();
+}
+
+LogicalResult LoadOp::verify() {
+  return verifyTileOf(*this, cast<MemRefType>(getSource().getType()),
+                      getIndices().size(), getTile().getType());
+}
+
+LogicalResult CopyOp::verify() {
+  auto acquire = getTile().getDefiningOp<AcquireOp>();
+  if (!acquire)
+    return emitOpError("expects a tile that cta.acquire gives");
+  return verifyTileOf(*this, cast<MemRefType>(getSource().getType()),
+                      getIndices().size(), getTile().getType());
+}
+
+LogicalResult ReleaseOp::verify() {
+  if (!getTile().getDefiningOp<ConsumeOp>())
+    return emitOpError("expects a tile that cta.consume gives");
+  return success();
+}
+
+LogicalResult ReadOp::verify() {
+  TileType tile = getTile().getType();
+  auto expected =
+      VectorType::get({tile.getRows(), tile.getCols()}, tile.getElementType());
+  if (getFragment().getType() != expected)
+    return emitOpError("expects the fragment ")
+           << expected << ", but found " << getFragment().getType();
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Products
+//===----------------------------------------------------------------------===//
+
+/// Gives the shape and element type of a product's operand, a tile or a 2-D
+/// fragment.
+static FailureOr<VectorType> getMatrix(Type type) {
+  if (auto tile = dyn_cast<TileType>(type))
+    return VectorType::get({tile.getRows(), tile.getCols()},
+                           tile.getElementType());
+  auto vector = dyn_cast<VectorType>(type);
+  if (!vector || vector.getRank() != 2 || vector.isScalable())
+    return failure();
+  return vector;
+}
+
+LogicalResult MmaOp::verify() {
+  FailureOr<VectorType> a = getMatrix(getA().getType());
+  if (failed(a))
+    return emitOpError("expects a to be a tile or a 2-D fragment, but found ")
+           << getA().getType();
+  VectorType b = *getMatrix(getB().getType());
+  if (a->getElementType() != b.getElementType())
+    return emitOpError("expects a and b of one element type, but found ")
+           << a->getElementType() << " and " << b.getElementType();
+  if (!isa<FloatType>(b.getElementType()) || b.getElementTypeBitWidth() > 16)
+    return emitOpError("expects operands of at most 16 bits, but found ")
+           << b.getElementType();
+  FlightType flight = getFlight().getType();
+  int64_t depth = b.getDimSize(getTranspose() ? 1 : 0);
+  int64_t cols = b.getDimSize(getTranspose() ? 0 : 1);
+  if (a->getDimSize(1) != depth)
+    return emitOpError("expects a of b's depth ")
+           << depth << ", but found " << a->getDimSize(1);
+  if (flight.getRows() != a->getDimSize(0) || flight.getCols() != cols)
+    return emitOpError("expects a product of ")
+           << a->getDimSize(0) << "x" << cols << ", but found "
+           << flight.getRows() << "x" << flight.getCols();
+  if (getAcc() && getAcc().getType() != flight.getFragmentType())
+    return emitOpError("expects an accumulator of type ")
+           << flight.getFragmentType() << ", but found " << getAcc().getType();
+  return success();
+}
+
+LogicalResult WaitOp::verify() {
+  if (static_cast<int64_t>(getPending()) < 0)
+    return emitOpError("expects pending of at least 0, but found ")
+           << static_cast<int64_t>(getPending());
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Fragments
+//===----------------------------------------------------------------------===//
+
+LogicalResult StoreOp::verify() {
+  auto value = cast<VectorType>(getValue().getType());
+  auto destination = cast<MemRefType>(getDestination().getType());
+  if (value.getRank() > 2)
+    return emitOpError("expects a fragment or a row vector, but found ")
+           << value;
+  if (destination.getRank() < value.getRank())
+    return emitOpError("expects a memref of at least ")
+           << value.getRank() << " dimensions, but found " << destination;
+  if (static_cast<size_t>(destination.getRank()) != getIndices().size())
+    return emitOpError("expects one index for each dimension of ")
+           << destination << ", but found " << getIndices().size();
+  if (value.getElementType() != destination.getElementType())
+    return emitOpError("expects value and memref of one element type, but "
+                       "found ")
+           << value.getElementType() << " and " << destination.getElementType();
+  int64_t cols = destination.getShape().back();
+  if (value.getRank() == 2 && !ShapedType::isDynamic(cols) &&
+      cols < value.getDimSize(1))
+    return emitOpError("expects a fragment of at most the memref's ")
+           << cols << " columns, but found " << value.getDimSize(1);
+  return success();
+}
+
+/// Checks the type of `cta.row` or `cta.col`: at most 2 dimensions.
+static LogicalResult verifyIota(Operation *op, Type type) {
+  if (cast<VectorType>(type).getRank() < 1 ||
+      cast<VectorType>(type).getRank() > 2)
+    return op->emitOpError("expects a result of 1 or 2 dimensions, but found ")
+           << type;
+  return success();
+}
+
+LogicalResult RowOp::verify() {
+  return verifyIota(*this, getResult().getType());
+}
+
+LogicalResult ColOp::verify() {
+  if (failed(verifyIota(*this, getResult().getType())))
+    return failure();
+  if (cast<VectorType>(getResult().getType()).getRank() != 2)
+    return emitOpError("expects a result of 2 dimensions, but found ")
+           << getResult().getType();
+  return success();
+}

@@ -1,0 +1,388 @@
+//===- Prefetch.cpp - Copies a block before they are needed ---------------===//
+//
+// Part of Flashloom, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The blocks that a chain of loops runs over are numbered through: each loop
+// begins where the one before ends. With n stages, the copy of block k + n - 1
+// goes out in the place where block k is consumed.
+//
+//===----------------------------------------------------------------------===//
+
+#include "fa/Dialect/Cta/Transforms/Passes.h"
+#include "mlir/IR/Dominance.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/PatternMatch.h"
+
+using namespace mlir;
+
+namespace fa {
+#define GEN_PASS_DEF_PREFETCH
+#include "fa/Dialect/Cta/Transforms/Passes.h.inc"
+} // namespace fa
+
+using namespace fa;
+
+namespace {
+/// How one loop fills and reads one ring.
+struct Staging {
+  cta::AcquireOp acquire;
+  cta::CopyOp copy;
+  cta::ConsumeOp consume;
+
+  Value ring() { return acquire.getRing(); }
+  int64_t ahead() {
+    return cast<cta::RingType>(ring().getType()).getStages() - 1;
+  }
+};
+
+using LoopStaging = SmallVector<Staging>;
+
+/// One chain of loops, skewed.
+class ChainSkew {
+public:
+  ChainSkew(RewriterBase &rewriter, ArrayRef<scf::ForOp> chain)
+      : rewriter(rewriter), chain(chain.begin(), chain.end()) {}
+
+  /// Finds what each loop does; says in `reason` why that cannot be skewed.
+  LogicalResult analyse(std::string &reason);
+  /// Returns the number of copies moved.
+  int64_t apply();
+
+private:
+  void buildEnd();
+  void buildPrologue();
+  void skewLoop(size_t loop);
+  void buildDrain();
+  /// The start of the block after the one at `block`, from inside loop `loop`.
+  Value buildNext(Location loc, size_t loop, Value block);
+  /// Acquires, and copies the block at `block` as `staging` does its own.
+  void buildCopy(Staging &staging, scf::ForOp loop, Value block);
+
+  RewriterBase &rewriter;
+  SmallVector<scf::ForOp> chain;
+  SmallVector<LoopStaging> stagings;
+  Value end; ///< No block starts here or later.
+};
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Analysis
+//===----------------------------------------------------------------------===//
+
+/// Finds each ring that `loop` fills and reads in its own body, in the order of
+/// the copies.
+static FailureOr<LoopStaging> findStaging(scf::ForOp loop,
+                                          std::string &reason) {
+  LoopStaging result;
+  for (Operation &op : *loop.getBody()) {
+    auto copy = dyn_cast<cta::CopyOp>(op);
+    if (!copy)
+      continue;
+    auto acquire = copy.getTile().getDefiningOp<cta::AcquireOp>();
+    Staging staging{acquire, copy, nullptr};
+    for (Operation *user : acquire.getRing().getUsers()) {
+      if (user->getBlock() != loop.getBody())
+        continue;
+      if (auto consume = dyn_cast<cta::ConsumeOp>(user)) {
+        if (staging.consume || consume->isBeforeInBlock(copy)) {
+          reason = "a ring is not copied into and then consumed once a block";
+          return failure();
+        }
+        staging.consume = consume;
+      } else if (user != acquire) {
+        reason = "a ring is filled more than once a block";
+        return failure();
+      }
+    }
+    if (!staging.consume || acquire->getBlock() != loop.getBody()) {
+      reason = "a ring is not copied into and consumed in the loop's own body";
+      return failure();
+    }
+    if (!staging.ahead()) {
+      reason = "a ring of one stage has no room for a block ahead";
+      return failure();
+    }
+    result.push_back(staging);
+  }
+  return result;
+}
+
+/// Whether `value` is made in `loop` from its induction variable and values
+/// from outside alone, by operations without effects.
+static bool isFunctionOfBlock(Value value, scf::ForOp loop) {
+  if (value == loop.getInductionVar() ||
+      !loop.getRegion().isAncestor(value.getParentRegion()))
+    return true;
+  Operation *op = value.getDefiningOp();
+  return op && isPure(op) && !op->getNumRegions() &&
+         llvm::all_of(op->getOperands(), [&](Value operand) {
+           return isFunctionOfBlock(operand, loop);
+         });
+}
+
+/// Whether `a` in `loopA` and `b` in `loopB` are the same function of the
+/// induction variable.
+static bool isSameFunction(Value a, scf::ForOp loopA, Value b,
+                           scf::ForOp loopB) {
+  if (a == b || (a == loopA.getInductionVar() && b == loopB.getInductionVar()))
+    return true;
+  Operation *opA = a.getDefiningOp(), *opB = b.getDefiningOp();
+  if (!opA || !opB || opA->getName() != opB->getName() ||
+      opA->getAttrDictionary() != opB->getAttrDictionary() ||
+      opA->getNumOperands() != opB->getNumOperands() || !isPure(opA) ||
+      opA->getResultTypes() != opB->getResultTypes() || opA->getNumRegions())
+    return false;
+  return llvm::all_of(llvm::zip(opA->getOperands(), opB->getOperands()),
+                      [&](auto pair) {
+                        return isSameFunction(std::get<0>(pair), loopA,
+                                              std::get<1>(pair), loopB);
+                      });
+}
+
+/// Whether two loops copy the same tensors to the same rings, by the same
+/// function of the block.
+static bool copySame(LoopStaging &a, scf::ForOp loopA, LoopStaging &b,
+                     scf::ForOp loopB) {
+  if (a.size() != b.size())
+    return false;
+  for (auto [one, other] : llvm::zip(a, b)) {
+    if (one.ring() != other.ring() ||
+        one.copy.getSource() != other.copy.getSource())
+      return false;
+    for (auto [x, y] :
+         llvm::zip(one.copy.getIndices(), other.copy.getIndices()))
+      if (!isSameFunction(x, loopA, y, loopB))
+        return false;
+  }
+  return true;
+}
+
+/// The row coordinate of a copy.
+static unsigned rowIndex(cta::CopyOp copy) {
+  return copy.getIndices().size() - 2;
+}
+
+LogicalResult ChainSkew::analyse(std::string &reason) {
+  DominanceInfo dominance;
+  for (scf::ForOp loop : chain) {
+    FailureOr<LoopStaging> staging = findStaging(loop, reason);
+    if (failed(staging))
+      return failure();
+    for (Staging &one : *staging)
+      for (Value index : one.copy.getIndices())
+        if (!isFunctionOfBlock(index, loop)) {
+          reason = "a copy's coordinates are not a function of the block alone";
+          return failure();
+        }
+    stagings.push_back(*staging);
+    if (!copySame(stagings.front(), chain.front(), stagings.back(), loop)) {
+      reason = "loops that follow one another copy different tiles";
+      return failure();
+    }
+    if (!dominance.properlyDominates(loop.getUpperBound(), chain.front())) {
+      reason = "a loop's end is not known before the first loop";
+      return failure();
+    }
+  }
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Rewrite
+//===----------------------------------------------------------------------===//
+
+void ChainSkew::buildEnd() {
+  rewriter.setInsertionPoint(chain.front());
+  end = chain.front().getUpperBound();
+  for (scf::ForOp loop : llvm::drop_begin(chain))
+    end = arith::MaxSIOp::create(rewriter, loop.getLoc(), end,
+                                 loop.getUpperBound());
+}
+
+Value ChainSkew::buildNext(Location loc, size_t loop, Value block) {
+  Value next =
+      arith::AddIOp::create(rewriter, loc, block, chain[loop].getStep());
+  // The next loop's first block may not be a whole step away.
+  for (scf::ForOp inner : llvm::drop_begin(chain, loop)) {
+    if (inner == chain.back())
+      break;
+    Value bound = inner.getUpperBound();
+    Value capped = arith::MinSIOp::create(rewriter, loc, next, bound);
+    Value before = arith::CmpIOp::create(
+        rewriter, loc, arith::CmpIPredicate::slt, block, bound);
+    next = arith::SelectOp::create(rewriter, loc, before, capped, next);
+  }
+  return next;
+}
+
+/// Clones what makes `value` in `loop`, with `mapping` for its induction
+/// variable.
+static Value cloneFunction(RewriterBase &rewriter, Value value, scf::ForOp loop,
+                           IRMapping &mapping) {
+  if (mapping.contains(value) ||
+      !loop.getRegion().isAncestor(value.getParentRegion()))
+    return mapping.lookupOrDefault(value);
+  Operation *op = value.getDefiningOp();
+  for (Value operand : op->getOperands())
+    cloneFunction(rewriter, operand, loop, mapping);
+  rewriter.clone(*op, mapping);
+  return mapping.lookup(value);
+}
+
+void ChainSkew::buildCopy(Staging &staging, scf::ForOp loop, Value block) {
+  cta::CopyOp copy = staging.copy;
+  Location loc = copy.getLoc();
+  IRMapping mapping;
+  mapping.map(loop.getInductionVar(), block);
+  SmallVector<Value> indices;
+  for (Value index : copy.getIndices())
+    indices.push_back(cloneFunction(rewriter, index, loop, mapping));
+  // Blocks past the end are rows past the end: they read as 0.
+  unsigned row = rowIndex(copy);
+  Value rowDim = arith::ConstantIndexOp::create(rewriter, loc, row);
+  Value rows =
+      memref::DimOp::create(rewriter, loc, copy.getSource(), rowDim);
+  Value inside = arith::CmpIOp::create(rewriter, loc,
+                                       arith::CmpIPredicate::slt, block, end);
+  indices[row] =
+      arith::SelectOp::create(rewriter, loc, inside, indices[row], rows);
+  Value empty = cta::AcquireOp::create(
+      rewriter, loc, staging.acquire.getTile().getType(), staging.ring());
+  cta::CopyOp::create(rewriter, loc, copy.getSource(), indices, empty);
+}
+
+/// The most blocks that any ring is ahead.
+static int64_t maxAhead(LoopStaging &stagings) {
+  int64_t most = 0;
+  for (Staging &staging : stagings)
+    most = std::max(most, staging.ahead());
+  return most;
+}
+
+void ChainSkew::buildPrologue() {
+  rewriter.setInsertionPoint(chain.front());
+  Value block = chain.front().getLowerBound();
+  int64_t most = maxAhead(stagings.front());
+  for (int64_t n = 0; n < most; ++n) {
+    if (n)
+      block = buildNext(chain.front().getLoc(), 0, block);
+    for (Staging &staging : stagings.front())
+      if (n < staging.ahead())
+        buildCopy(staging, chain.front(), block);
+  }
+}
+
+void ChainSkew::skewLoop(size_t loop) {
+  for (Staging &staging : stagings[loop]) {
+    rewriter.setInsertionPointAfter(staging.consume);
+    Value block = chain[loop].getInductionVar();
+    for (int64_t n = 0; n < staging.ahead(); ++n)
+      block = buildNext(staging.copy.getLoc(), loop, block);
+    buildCopy(staging, chain[loop], block);
+  }
+  for (Staging &staging : stagings[loop]) {
+    rewriter.eraseOp(staging.copy);
+    rewriter.eraseOp(staging.acquire);
+  }
+}
+
+void ChainSkew::buildDrain() {
+  rewriter.setInsertionPointAfter(chain.back());
+  int64_t most = maxAhead(stagings.front());
+  for (int64_t n = 0; n < most; ++n)
+    for (Staging &staging : stagings.front()) {
+      if (n >= staging.ahead())
+        continue;
+      Location loc = chain.back().getLoc();
+      Value full = cta::ConsumeOp::create(
+          rewriter, loc, cast<cta::RingType>(staging.ring().getType()).getTile(),
+          staging.ring());
+      cta::ReleaseOp::create(rewriter, loc, full);
+    }
+}
+
+int64_t ChainSkew::apply() {
+  // 1. The first blocks, before the loops.
+  buildEnd();
+  buildPrologue();
+  // 2. After the last loop, what was copied past the end. The rings are read
+  // off the first loop's operations, so the drain is built before they go.
+  buildDrain();
+  // 3. In each loop, the copies of later blocks instead of the block's own.
+  for (size_t loop = 0; loop < chain.size(); ++loop)
+    skewLoop(loop);
+  return chain.size() * stagings.front().size();
+}
+
+FailureOr<int64_t> fa::prefetchChain(RewriterBase &rewriter,
+                                     ArrayRef<scf::ForOp> chain,
+                                     std::string &reason) {
+  ChainSkew skew(rewriter, chain);
+  if (failed(skew.analyse(reason)))
+    return failure();
+  return skew.apply();
+}
+
+//===----------------------------------------------------------------------===//
+// The pass
+//===----------------------------------------------------------------------===//
+
+/// Whether `op` copies into rings itself.
+static bool hasCopies(scf::ForOp loop) {
+  return llvm::any_of(*loop.getBody(), llvm::IsaPred<cta::CopyOp>);
+}
+
+/// Whether `next` goes on where `loop` ends.
+static bool continues(scf::ForOp loop, scf::ForOp next) {
+  return next.getLowerBound() == loop.getUpperBound() &&
+         getAsOpFoldResult(next.getStep()) == getAsOpFoldResult(loop.getStep());
+}
+
+/// The chains of loops that copy into rings in `block`.
+static SmallVector<SmallVector<scf::ForOp>> findChains(Block &block) {
+  SmallVector<SmallVector<scf::ForOp>> chains;
+  for (auto loop : block.getOps<scf::ForOp>()) {
+    if (!hasCopies(loop))
+      continue;
+    if (!chains.empty() && continues(chains.back().back(), loop))
+      chains.back().push_back(loop);
+    else
+      chains.push_back({loop});
+  }
+  return chains;
+}
+
+namespace {
+struct Prefetch : public fa::impl::PrefetchBase<Prefetch> {
+  using Base::Base;
+
+  void runOnOperation() override {
+    getOperation().walk([this](gpu::GPUFuncOp func) { prefetch(func); });
+  }
+
+private:
+  void prefetch(gpu::GPUFuncOp func) {
+    SmallVector<SmallVector<scf::ForOp>> chains;
+    func.walk([&](Block *block) { llvm::append_range(chains, findChains(*block)); });
+    if (chains.empty())
+      emitWarning(func.getLoc())
+          << "prefetch finds no loop that copies into rings in '"
+          << func.getName() << "'";
+    IRRewriter rewriter(func.getContext());
+    for (MutableArrayRef<scf::ForOp> chain : chains) {
+      std::string reason;
+      FailureOr<int64_t> moved = prefetchChain(rewriter, chain, reason);
+      if (failed(moved)) {
+        emitWarning(chain.front().getLoc())
+            << "prefetch leaves this loop: " << reason;
+        continue;
+      }
+      ++numChains;
+      numCopies += *moved;
+    }
+  }
+};
+} // namespace

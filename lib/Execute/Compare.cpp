@@ -1,0 +1,96 @@
+//===- Compare.cpp - Whether outputs are right -*- C++ -*-===//
+//
+// Part of Flashloom, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "fa/Execute/Compare.h"
+
+#include "llvm/ADT/StringExtras.h"
+
+#include <algorithm>
+#include <cmath>
+
+using namespace mlir;
+using namespace fa::execute;
+
+/// What f32 results and lse may be off by, in units of the result.
+static constexpr double kF32Tolerance = 1e-5;
+
+bool Comparison::passed() const {
+  return fault.empty() && error <= tolerance;
+}
+
+/// "[0, 1, 17]": the place of an element.
+static std::string describePlace(ArrayRef<int64_t> shape, int64_t index) {
+  SmallVector<int64_t> place(shape.size());
+  for (size_t dim = shape.size(); dim-- > 0; index /= shape[dim])
+    place[dim] = index % shape[dim];
+  return "[" + llvm::join(llvm::map_range(
+                              place, [](int64_t i) { return std::to_string(i); }),
+                          ", ") +
+         "]";
+}
+
+/// Remembers the first fault of an element.
+static void note(Comparison &result, const HostTensor &tensor, int64_t index,
+                 const std::string &fault) {
+  if (result.fault.empty())
+    result.fault =
+        "element " + describePlace(tensor.getShape(), index) + " " + fault;
+}
+
+/// |round(ref + 0.3 - 0.3) - ref| with every step in the type: the error of a
+/// computation that rounds about once too often.
+static double getRoundingError(FloatType type, double reference) {
+  double sum = roundTo(type, roundTo(type, reference) + 0.3f);
+  return std::abs(roundTo(type, sum - 0.3f) - reference);
+}
+
+Comparison fa::execute::compareO(const HostTensor &o, const Outputs &reference,
+                                 const HostTensor &naive) {
+  Comparison result;
+  FloatType type = o.getElementType();
+  double naiveError = 0, roundingError = 0, magnitude = 0;
+  int64_t width = o.getShape().back();
+  for (int64_t i = 0; i < o.getNumElements(); ++i) {
+    double value = o.load(i), wanted = reference.o.load(i);
+    if (!std::isfinite(value)) {
+      note(result, o, i, "is " + std::to_string(value));
+      continue;
+    }
+    if (std::isinf(reference.lse.load(i / width)) && value != 0)
+      note(result, o, i, "sees no key and is not 0");
+    result.error = std::max(result.error, std::abs(value - wanted));
+    naiveError = std::max(naiveError, std::abs(naive.load(i) - wanted));
+    roundingError = std::max(roundingError, getRoundingError(type, wanted));
+    magnitude = std::max(magnitude, std::abs(wanted));
+  }
+  result.tolerance = type.isF32() ? kF32Tolerance * magnitude
+                                  : 2 * naiveError + 2 * roundingError;
+  result.relative = magnitude > 0 ? result.error / magnitude : result.error;
+  return result;
+}
+
+Comparison fa::execute::compareLse(const HostTensor &lse,
+                                   const HostTensor &reference) {
+  Comparison result;
+  result.tolerance = kF32Tolerance;
+  for (int64_t i = 0; i < lse.getNumElements(); ++i) {
+    double value = lse.load(i), wanted = reference.load(i);
+    if (std::isfinite(value) != std::isfinite(wanted) || std::isnan(value) ||
+        value == INFINITY) {
+      note(result, lse, i,
+           "is " + std::to_string(value) + " and must be " +
+               std::to_string(wanted));
+      continue;
+    }
+    if (std::isinf(value))
+      continue;
+    result.relative = std::max(result.relative, std::abs(value - wanted) /
+                                                    std::max(1.0, std::abs(wanted)));
+  }
+  result.error = result.relative;
+  return result;
+}

@@ -1,0 +1,64 @@
+//===- Levels.cpp - Which passes the CPU can follow -*- C++ -*-===//
+//
+// Part of Flashloom, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "fa/Execute/Levels.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace fa::execute;
+using llvm::StringRef;
+
+llvm::ArrayRef<llvm::StringLiteral> fa::execute::getPassesBelowLevelC() {
+  static constexpr llvm::StringLiteral names[] = {
+      "outline-kernels", "map-warps",        "stage-tiles",
+      "prefetch",        "specialize-warps", "overlap-softmax",
+      "ping-pong",       "persistent",       "overlap-tiles",
+      "unroll-stages",   "defer-redo",       "lower-to-nvvm",
+      "emit-cubin"};
+  return names;
+}
+
+static bool isNameChar(char c) {
+  return llvm::isAlnum(c) || c == '-' || c == '_' || c == '.';
+}
+
+/// Options stand in braces: skips from the opening brace at `pos` past the
+/// closing one.
+static size_t skipOptions(StringRef text, size_t pos) {
+  for (int depth = 0; pos < text.size(); ++pos) {
+    depth += text[pos] == '{' ? 1 : text[pos] == '}' ? -1 : 0;
+    if (depth == 0)
+      return pos + 1;
+  }
+  return pos;
+}
+
+StringRef fa::execute::findPassBelowLevelC(StringRef text) {
+  for (size_t pos = 0; pos < text.size();) {
+    if (text[pos] == '{') {
+      pos = skipOptions(text, pos);
+      continue;
+    }
+    StringRef name = text.substr(pos).take_while(isNameChar);
+    if (llvm::is_contained(getPassesBelowLevelC(), name))
+      return name;
+    pos += std::max<size_t>(name.size(), 1);
+  }
+  return "";
+}
+
+std::string fa::execute::cutBelowLevelC(StringRef text) {
+  StringRef below = findPassBelowLevelC(text);
+  if (below.empty())
+    return text.str();
+  StringRef kept = text.take_front(below.data() - text.data()).rtrim(", ");
+  // What is open where the text was cut must be closed again.
+  std::string result = kept.str();
+  result.append(kept.count('(') - kept.count(')'), ')');
+  return result;
+}

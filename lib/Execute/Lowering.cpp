@@ -1,0 +1,129 @@
+//===- Lowering.cpp - From any level that the CPU runs to LLVM -*- C++ -*-===//
+//
+// Part of Flashloom, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "fa/Execute/Lowering.h"
+
+#include "fa/Conversion/AttnToLinalg/AttnToLinalg.h"
+#include "fa/Dialect/Attn/IR/AttnDialect.h"
+#include "fa/Dialect/Attn/Transforms/Passes.h"
+
+#include "mlir/Conversion/Passes.h"
+#include "mlir/Dialect/Affine/Transforms/Passes.h"
+#include "mlir/Dialect/Arith/Transforms/Passes.h"
+#include "mlir/Dialect/Bufferization/Pipelines/Passes.h"
+#include "mlir/Dialect/Bufferization/Transforms/Passes.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/Passes.h"
+#include "mlir/Dialect/Linalg/Utils/Utils.h"
+#include "mlir/Dialect/MemRef/Transforms/Passes.h"
+#include "mlir/Dialect/SCF/Transforms/Passes.h"
+#include "mlir/Transforms/Passes.h"
+
+using namespace mlir;
+using namespace fa;
+using namespace fa::execute;
+
+/// Whether `module` holds an op for which `predicate` is true.
+static bool contains(ModuleOp module,
+                     function_ref<bool(Operation *)> predicate) {
+  return module
+      .walk([&](Operation *op) {
+        return predicate(op) ? WalkResult::interrupt() : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
+LogicalResult fa::execute::lowerToLevelC(ModuleOp module) {
+  PassManager manager(module.getContext());
+  bool hasForward = contains(module, llvm::IsaPred<attn::ForwardOp>);
+  if (hasForward)
+    manager.addNestedPass<func::FuncOp>(attn::createTile());
+  if (hasForward || contains(module, [](Operation *op) {
+        return isa<attn::AttnDialect>(op->getDialect());
+      }))
+    manager.addNestedPass<func::FuncOp>(createOnlineSoftmax());
+  return manager.run(module);
+}
+
+namespace {
+/// Copies between buffers become loops: as calls they would need a runtime
+/// library, and strided ones would be slow.
+struct CopiesToLoops
+    : public PassWrapper<CopiesToLoops, OperationPass<func::FuncOp>> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(CopiesToLoops)
+
+  StringRef getArgument() const override { return "copies-to-loops"; }
+  void runOnOperation() override {
+    IRRewriter rewriter(&getContext());
+    getOperation()->walk([&](memref::CopyOp op) {
+      rewriter.setInsertionPoint(op);
+      linalg::makeMemRefCopyOp(rewriter, op.getLoc(), op.getSource(),
+                               op.getTarget());
+      rewriter.eraseOp(op);
+    });
+  }
+};
+} // namespace
+
+/// Tensors become buffers, in place wherever they can.
+static void addBufferization(OpPassManager &manager) {
+  manager.addPass(bufferization::createEmptyTensorEliminationPass());
+  bufferization::OneShotBufferizePassOptions options;
+  options.bufferizeFunctionBoundaries = true;
+  options.functionBoundaryTypeConversion =
+      bufferization::LayoutMapOption::IdentityLayoutMap;
+  manager.addPass(bufferization::createOneShotBufferizePass(options));
+  manager.addPass(createCanonicalizerPass());
+  manager.addPass(createCSEPass());
+}
+
+/// Every buffer is freed in the iteration that made it, or made once outside the
+/// loop where its size allows: memory does not grow with trips.
+static void addBufferManagement(OpPassManager &manager) {
+  OpPassManager &functions = manager.nest<func::FuncOp>();
+  functions.addPass(createForallToForLoopPass());
+  functions.addPass(bufferization::createBufferHoistingPass());
+  functions.addPass(bufferization::createBufferLoopHoistingPass());
+  bufferization::buildBufferDeallocationPipeline(
+      manager, bufferization::BufferDeallocationPipelineOptions());
+  manager.addPass(createConvertBufferizationToMemRefPass());
+}
+
+/// Structured ops become loops, and loops become blocks.
+static void addLoops(OpPassManager &manager) {
+  OpPassManager &functions = manager.nest<func::FuncOp>();
+  functions.addPass(std::make_unique<CopiesToLoops>());
+  functions.addPass(createConvertLinalgToLoopsPass());
+  manager.addPass(memref::createExpandStridedMetadataPass());
+  manager.addPass(createLowerAffinePass());
+  manager.addPass(createCanonicalizerPass());
+  manager.addPass(createCSEPass());
+  manager.addPass(createLoopInvariantCodeMotionPass());
+  manager.addPass(createSCFToControlFlowPass());
+}
+
+/// Everything becomes the LLVM dialect.
+static void addLLVM(OpPassManager &manager) {
+  // Without this, rounding to bf16 calls a function that nobody has.
+  arith::ArithExpandOpsPassOptions expand;
+  expand.includeBf16 = true;
+  manager.addPass(arith::createArithExpandOpsPass(expand));
+  FinalizeMemRefToLLVMConversionPassOptions memory;
+  memory.useGenericFunctions = true;
+  manager.addPass(createFinalizeMemRefToLLVMConversionPass(memory));
+  manager.addPass(createConvertMathToLLVMPass());
+  manager.addPass(createConvertMathToLibmPass());
+  manager.addPass(createConvertToLLVMPass());
+  manager.addPass(createReconcileUnrealizedCastsPass());
+}
+
+void fa::execute::buildCPUPipeline(OpPassManager &manager) {
+  addBufferization(manager);
+  addBufferManagement(manager);
+  addLoops(manager);
+  addLLVM(manager);
+}

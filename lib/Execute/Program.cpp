@@ -1,0 +1,123 @@
+//===- Program.cpp - A problem, compiled with its references -*- C++ -*-===//
+//
+// Part of Flashloom, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "fa/Execute/Program.h"
+
+#include "fa/Execute/HostMemory.h"
+#include "fa/Execute/Lowering.h"
+
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Pass/PassManager.h"
+
+#include <chrono>
+
+using namespace mlir;
+using namespace fa;
+using namespace fa::execute;
+
+/// No function of a file can have these names.
+static constexpr llvm::StringLiteral kDoubleName = "fa.reference.f64";
+static constexpr llvm::StringLiteral kNaiveName = "fa.reference.naive";
+
+/// The words of a memref descriptor.
+static constexpr size_t getDescriptorWords(size_t rank) { return 3 + 2 * rank; }
+static constexpr size_t kORank = 4, kLseRank = 3;
+
+Program::Program(const AttentionFunction &problem, StringRef name)
+    : name(name) {
+  attn::ForwardOp forward = problem.forward;
+  auto type = forward.getO().getType();
+  element = cast<FloatType>(type.getElementType());
+  headDimV = forward.getV().getType().getDimSize(3);
+}
+
+LogicalResult Program::addReferences(const AttentionFunction &problem,
+                                     ModuleOp references) {
+  if (failed(buildReference(problem, references, kDoubleName,
+                            Precision::Double)))
+    return failure();
+  Program program(problem, "");
+  if (!program.hasNaive())
+    return success();
+  return failure(failed(
+      buildReference(problem, references, kNaiveName, Precision::Naive)));
+}
+
+FailureOr<Program> Program::compile(const AttentionFunction &problem,
+                                    ModuleOp kernel, StringRef name,
+                                    ModuleOp references, bool optimize) {
+  // 1. One module with all functions, each of which C++ can call.
+  Program program(problem, name);
+  if (failed(lowerToLevelC(kernel)))
+    return failure();
+  kernel.getBody()->getOperations().splice(kernel.getBody()->end(),
+                                           references.getBody()->getOperations());
+  Attribute unit = UnitAttr::get(kernel.getContext());
+  for (auto function : kernel.getOps<func::FuncOp>())
+    if (!function.isExternal())
+      function->setAttr(LLVM::LLVMDialect::getEmitCWrapperAttrName(), unit);
+
+  // 2. Upstream's way down, and machine code.
+  PassManager manager(kernel.getContext());
+  if (failed(applyPassManagerCLOptions(manager)))
+    return failure();
+  buildCPUPipeline(manager);
+  if (failed(manager.run(kernel)))
+    return failure();
+  llvm::Expected<Jit> jit = Jit::compile(kernel, optimize);
+  if (!jit)
+    return kernel.emitError("could not be compiled: ")
+           << llvm::toString(jit.takeError());
+  program.jit = std::move(*jit);
+  return program;
+}
+
+llvm::Expected<Outputs> Program::runKernel(Inputs &inputs, double &seconds) {
+  constexpr size_t oWords = getDescriptorWords(kORank);
+  constexpr size_t lseWords = getDescriptorWords(kLseRank);
+  // A struct of two descriptors, which the call fills.
+  MemRefDescriptor results(oWords + lseWords);
+  void *address = results.data();
+  SmallVector<void *> arguments = {&address};
+  llvm::append_range(arguments, inputs.getArguments());
+
+  auto start = std::chrono::steady_clock::now();
+  if (llvm::Error error = jit.call(name, arguments))
+    return error;
+  std::chrono::duration<double> taken =
+      std::chrono::steady_clock::now() - start;
+  seconds = taken.count();
+
+  ArrayRef<int64_t> words(results);
+  Outputs outputs = {
+      HostTensor(element, kORank, words.take_front(oWords)),
+      HostTensor(Float32Type::get(element.getContext()), kLseRank,
+                 words.take_back(lseWords))};
+  memory::release(reinterpret_cast<void *>(words[0]));
+  memory::release(reinterpret_cast<void *>(words[oWords]));
+  return outputs;
+}
+
+llvm::Expected<Outputs> Program::runReference(Inputs &inputs,
+                                              const Sizes &sizes,
+                                              Precision precision) {
+  auto f64 = Float64Type::get(element.getContext());
+  SmallVector<int64_t> shape = {sizes[Dim::B], sizes[Dim::Hq], sizes[Dim::Sq],
+                                headDimV};
+  Outputs outputs = {HostTensor(f64, shape),
+                     HostTensor(f64, ArrayRef(shape).drop_back())};
+  MemRefDescriptor o = outputs.o.getDescriptor();
+  MemRefDescriptor lse = outputs.lse.getDescriptor();
+  void *oAddress = o.data(), *lseAddress = lse.data();
+  SmallVector<void *> arguments = inputs.getArguments();
+  arguments.append({&oAddress, &lseAddress});
+  StringRef function =
+      precision == Precision::Double ? kDoubleName : kNaiveName;
+  if (llvm::Error error = jit.call(function, arguments))
+    return error;
+  return outputs;
+}

@@ -1,0 +1,135 @@
+//===- Options.cpp - The command line of fa-run -*- C++ -*-===//
+//
+// Part of Flashloom, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Options.h"
+
+#include "llvm/Support/CommandLine.h"
+
+using namespace fa::execute;
+using namespace fa::run;
+using llvm::StringRef;
+namespace cl = llvm::cl;
+
+const char *const fa::run::kOverview =
+    "Runs an attention problem on the CPU at the level that the passes reach, "
+    "and checks it\n\n"
+    "FILE holds one function with one attn.forward. The passes and pipelines on "
+    "the command\nline run first, in their order; what they leave is lowered by "
+    "itself. A pipeline that goes\nbelow level C is run down to level C.\n\n"
+    "  fa-run attention.mlir --check\n"
+    "  fa-run attention.mlir --tile --interchange --check --sizes=Sq=128,Skv=1000\n"
+    "  fa-run attention.mlir --fa2 --check --dist=large:12 --seed=3\n";
+
+namespace {
+enum class Optimize { Auto, Never, Always };
+enum class Machine { CPU };
+
+/// The options themselves. They live as long as main, so that the library's
+/// registry and ours agree.
+struct CommandLine {
+  cl::OptionCategory category{"fa-run options"};
+  cl::opt<std::string> file{cl::Positional, cl::desc("FILE"), cl::Required,
+                            cl::cat(category)};
+  cl::opt<Machine> on{
+      "on", cl::desc("What runs it:"), cl::init(Machine::CPU),
+      cl::values(clEnumValN(Machine::CPU, "cpu", "this CPU (the default)")),
+      cl::cat(category)};
+  cl::opt<bool> check{
+      "check",
+      cl::desc("Compare o and lse with a float64 reference that uses none of "
+               "the passes; exit 1 where they are off"),
+      cl::cat(category)};
+  cl::opt<std::string> reference{
+      "reference",
+      cl::desc("Take the problem from this file; FILE may then hold the "
+               "function at level B or C"),
+      cl::value_desc("file"), cl::cat(category)};
+  cl::list<std::string> sizes{
+      "sizes",
+      cl::desc("Sizes of dynamic dimensions, default "
+               "B=1,Hq=2,Hkv=2,Sq=113,Skv=271; repeat to run several sizes"),
+      cl::value_desc("B=..,Hq=..,Hkv=..,Sq=..,Skv=.."), cl::cat(category)};
+  cl::opt<uint64_t> seed{"seed", cl::desc("Seed of the inputs (default 1)"),
+                         cl::init(1), cl::value_desc("number"),
+                         cl::cat(category)};
+  cl::opt<std::string> dist{
+      "dist",
+      cl::desc("Inputs: normal (default); large:12, q times 12; constant:256, "
+               "all of q and k"),
+      cl::init("normal"), cl::value_desc("kind"), cl::cat(category)};
+  cl::list<std::string> arg{
+      "arg",
+      cl::desc("The value of the scalar argument with this number (default: "
+               "1/sqrt(D) for the scale, 1 for other floats)"),
+      cl::value_desc("number=value"), cl::cat(category)};
+  cl::opt<bool> emitIR{"emit-ir",
+                        cl::desc("Print the module that the passes left"),
+                        cl::cat(category)};
+  cl::opt<bool> time{
+      "time", cl::desc("Print the seconds and the peak of buffer memory of each run"),
+      cl::cat(category)};
+  cl::opt<Optimize> optimize{
+      "optimize",
+      cl::desc("Whether machine code is optimised:"),
+      cl::init(Optimize::Auto),
+      cl::values(clEnumValN(Optimize::Auto, "auto",
+                            "where the work is worth it (the default)"),
+                 clEnumValN(Optimize::Never, "never", "never"),
+                 clEnumValN(Optimize::Always, "always", "always")),
+      cl::cat(category)};
+};
+} // namespace
+
+/// Parses "4=0.5" into `scalars`.
+static llvm::Error parseScalar(StringRef text,
+                               std::map<unsigned, double> &scalars) {
+  auto [number, value] = text.split('=');
+  unsigned index;
+  double scalar;
+  if (number.getAsInteger(10, index) || value.getAsDouble(scalar))
+    return llvm::createStringError("'" + text +
+                                   "' is not an argument: NUMBER=VALUE is");
+  scalars[index] = scalar;
+  return llvm::Error::success();
+}
+
+/// Reads what LLVM's parser leaves as text.
+static llvm::Error parseTexts(const CommandLine &line, Options &options) {
+  for (const std::string &text : line.sizes) {
+    auto sizes = Sizes::parse(text);
+    if (!sizes)
+      return sizes.takeError();
+    options.sizes.push_back(*sizes);
+  }
+  if (options.sizes.empty())
+    options.sizes.emplace_back();
+  for (const std::string &text : line.arg)
+    if (llvm::Error error = parseScalar(text, options.inputs.scalars))
+      return error;
+  auto distribution = Distribution::parse(line.dist);
+  if (!distribution)
+    return distribution.takeError();
+  options.inputs.distribution = *distribution;
+  return llvm::Error::success();
+}
+
+llvm::Expected<Options> Options::parse(int argc, char **argv) {
+  static CommandLine line;
+  cl::ParseCommandLineOptions(argc, argv, kOverview);
+  Options options;
+  if (llvm::Error error = parseTexts(line, options))
+    return error;
+  options.file = line.file;
+  options.referenceFile = line.reference;
+  options.inputs.seed = line.seed;
+  options.check = line.check;
+  options.emitIR = line.emitIR;
+  options.time = line.time;
+  if (line.optimize != Optimize::Auto)
+    options.optimize = line.optimize == Optimize::Always;
+  return options;
+}

@@ -1,0 +1,40 @@
+//===- Options.h - The command line of fa-run -*- C++ -*-===//
+//
+// Part of Flashloom, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FA_TOOLS_FA_RUN_OPTIONS_H
+#define FA_TOOLS_FA_RUN_OPTIONS_H
+
+#include "fa/Execute/Inputs.h"
+#include "fa/Execute/Sizes.h"
+
+#include <string>
+#include <vector>
+
+namespace fa::run {
+
+/// What the command line asks for, apart from passes.
+struct Options {
+  std::string file;
+  /// The file that says the problem, where that is not `file`.
+  std::string referenceFile;
+  std::vector<execute::Sizes> sizes;
+  execute::InputOptions inputs;
+  bool check = false, emitIR = false, time = false;
+  /// Whether to optimise; without a value, by the amount of work.
+  std::optional<bool> optimize;
+
+  /// Parses the command line, which may name any registered pass, and exits
+  /// where LLVM's parser finds a fault. Returns a message for any other.
+  static llvm::Expected<Options> parse(int argc, char **argv);
+};
+
+/// What `--help` says first.
+extern const char *const kOverview;
+
+} // namespace fa::run
+
+#endif // FA_TOOLS_FA_RUN_OPTIONS_H

@@ -1,0 +1,44 @@
+//===- Report.cpp - What fa-run prints about a run -*- C++ -*-===//
+//
+// Part of Flashloom, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Report.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/Format.h"
+#include "llvm/Support/raw_ostream.h"
+
+#include <cmath>
+
+using namespace fa::execute;
+
+/// How many elements a summary shows.
+static constexpr int64_t kShown = 4;
+
+void fa::run::printComparison(llvm::StringRef name, const Comparison &result) {
+  llvm::outs() << llvm::format(
+      "%-4s max error %.3e, tolerance %.3e, relative error %.3e: ",
+      name.str().c_str(), result.error, result.tolerance, result.relative);
+  llvm::outs() << (result.passed() ? "ok" : "WRONG");
+  if (!result.fault.empty())
+    llvm::outs() << ", " << result.fault;
+  llvm::outs() << '\n';
+}
+
+void fa::run::printSummary(llvm::StringRef name, const HostTensor &tensor) {
+  llvm::outs() << llvm::format("%-4s shape ", name.str().c_str());
+  llvm::interleave(tensor.getShape(), llvm::outs(), "x");
+  double sum = 0;
+  for (int64_t i = 0; i < tensor.getNumElements(); ++i)
+    if (double value = tensor.load(i); !std::isinf(value))
+      sum += value;
+  llvm::outs() << llvm::format(", sum of finite elements %.6g", sum);
+  int64_t shown = std::min(kShown, tensor.getNumElements());
+  for (int64_t i = 0; i < shown; ++i)
+    llvm::outs() << (i ? ", " : ", first ")
+                 << llvm::format("%.6g", tensor.load(i));
+  llvm::outs() << '\n';
+}

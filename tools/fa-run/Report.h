@@ -1,0 +1,25 @@
+//===- Report.h - What fa-run prints about a run -*- C++ -*-===//
+//
+// Part of Flashloom, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FA_TOOLS_FA_RUN_REPORT_H
+#define FA_TOOLS_FA_RUN_REPORT_H
+
+#include "fa/Execute/Compare.h"
+
+#include "llvm/ADT/StringRef.h"
+
+namespace fa::run {
+
+/// One line about a compared output.
+void printComparison(llvm::StringRef name, const execute::Comparison &result);
+
+/// One line about an output that was not compared: shape, sum, first values.
+void printSummary(llvm::StringRef name, const execute::HostTensor &tensor);
+
+} // namespace fa::run
+
+#endif // FA_TOOLS_FA_RUN_REPORT_H

@@ -1,0 +1,239 @@
+//===- fa-run.cpp - Executes and checks attention on the CPU -*- C++ -*-===//
+//
+// Part of Flashloom, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Options.h"
+#include "Report.h"
+
+#include "fa/Execute/HostMemory.h"
+#include "fa/Execute/Levels.h"
+#include "fa/Execute/Program.h"
+#include "fa/Pipelines/Register.h"
+
+#include "mlir/IR/AsmState.h"
+#include "mlir/IR/DialectRegistry.h"
+#include "mlir/IR/MLIRContext.h"
+#include "mlir/Parser/Parser.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Pass/PassRegistry.h"
+#include "mlir/Support/FileUtilities.h"
+#include "mlir/Tools/mlir-opt/MlirOptMain.h"
+
+#include "llvm/Support/Format.h"
+#include "llvm/Support/InitLLVM.h"
+#include "llvm/Support/SourceMgr.h"
+#include "llvm/Support/WithColor.h"
+
+using namespace mlir;
+using namespace fa;
+using namespace fa::execute;
+using namespace fa::run;
+
+/// Above this many multiplications optimised code is faster in all.
+static constexpr double kOptimizedWork = 2e7;
+
+static LogicalResult fail(const llvm::Twine &message) {
+  llvm::WithColor::error(llvm::errs(), "fa-run") << message << '\n';
+  return failure();
+}
+
+static LogicalResult fail(llvm::Error error) {
+  return fail(llvm::toString(std::move(error)));
+}
+
+static OwningOpRef<ModuleOp> parseFile(llvm::SourceMgr &sources,
+                                       MLIRContext &context,
+                                       const std::string &name) {
+  std::string message;
+  auto file = openInputFile(name, &message);
+  if (!file) {
+    (void)fail(message);
+    return {};
+  }
+  sources.AddNewSourceBuffer(std::move(file), llvm::SMLoc());
+  return parseSourceFile<ModuleOp>(sources, &context);
+}
+
+/// Builds what the command line asks for in `manager`: all of it where it stays
+/// at level C or above, a pipeline's part down to level C otherwise.
+static LogicalResult buildPasses(const PassPipelineCLParser &parser,
+                                 PassManager &manager) {
+  for (StringRef name : getPassesBelowLevelC())
+    if (const PassInfo *info = PassInfo::lookup(name))
+      if (parser.contains(info))
+        return fail("--" + name +
+                    " goes below level C, the lowest that the CPU runs");
+  PassManager whole(manager.getContext(), ModuleOp::getOperationName(),
+                    PassManager::Nesting::Implicit);
+  auto report = [](const llvm::Twine &message) { return fail(message); };
+  if (failed(parser.addToPipeline(whole, report)))
+    return failure();
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  whole.printAsTextualPipeline(stream);
+  StringRef below = findPassBelowLevelC(text);
+  if (below.empty()) {
+    static_cast<OpPassManager &>(manager) = std::move(whole);
+    return success();
+  }
+  llvm::WithColor::note(llvm::errs(), "fa-run")
+      << "the pipeline is run down to level C, before --" << below << '\n';
+  FailureOr<OpPassManager> cut = parsePassPipeline(cutBelowLevelC(text));
+  if (failed(cut))
+    return failure();
+  static_cast<OpPassManager &>(manager) = std::move(*cut);
+  return success();
+}
+
+/// Whether optimised code pays for its compilation.
+static bool shouldOptimize(const Options &options,
+                           const AttentionFunction &problem) {
+  if (options.optimize)
+    return *options.optimize;
+  attn::ForwardOp forward = problem.forward;
+  double width = forward.getQ().getType().getDimSize(3) +
+                 forward.getV().getType().getDimSize(3);
+  double work = 0;
+  for (const Sizes &sizes : options.sizes)
+    work += double(sizes[Dim::B]) * sizes[Dim::Hq] * sizes[Dim::Sq] *
+            sizes[Dim::Skv] * width;
+  return work > kOptimizedWork;
+}
+
+/// Compares `outputs` with the references. Succeeds where they are right.
+static LogicalResult check(Program &program, Inputs &inputs, const Sizes &sizes,
+                           const Outputs &outputs) {
+  auto reference = program.runReference(inputs, sizes, Precision::Double);
+  if (!reference)
+    return fail(reference.takeError());
+  auto naive = program.hasNaive()
+                   ? program.runReference(inputs, sizes, Precision::Naive)
+                   : *reference;
+  if (!naive)
+    return fail(naive.takeError());
+  for (auto [out, ref] : {std::pair(&outputs.o, &reference->o),
+                          std::pair(&outputs.lse, &reference->lse)})
+    if (out->getShape() != ref->getShape())
+      return fail("an output has the wrong shape");
+  Comparison o = compareO(outputs.o, *reference, naive->o);
+  Comparison lse = compareLse(outputs.lse, reference->lse);
+  printComparison("o", o);
+  printComparison("lse", lse);
+  return success(o.passed() && lse.passed());
+}
+
+/// One run with one list of sizes.
+static LogicalResult runOnce(Program &program, const AttentionFunction &problem,
+                             const Sizes &sizes, const Options &options) {
+  Inputs inputs;
+  if (failed(makeInputs(problem, sizes, options.inputs, inputs)))
+    return failure();
+  llvm::outs() << sizes.str() << '\n';
+  memory::setPoison(options.check);
+  memory::resetPeak();
+  int64_t before = memory::getLiveBytes();
+  double seconds = 0;
+  auto outputs = program.runKernel(inputs, seconds);
+  if (!outputs)
+    return fail(outputs.takeError());
+  if (options.time)
+    llvm::outs() << llvm::format("time %.6f s, buffers %.3f MiB\n", seconds,
+                                 memory::getPeakBytes() / double(1 << 20));
+  if (int64_t leaked = memory::getLiveBytes() - before)
+    return fail(llvm::Twine(leaked) + " bytes of buffers were not freed");
+  if (options.check)
+    return check(program, inputs, sizes, *outputs);
+  printSummary("o", outputs->o);
+  printSummary("lse", outputs->lse);
+  return success();
+}
+
+/// The function that the passes left, which must still be callable as before.
+static LogicalResult checkSignature(ModuleOp module, func::FuncOp original) {
+  auto function = module.lookupSymbol<func::FuncOp>(original.getName());
+  if (function && function.getFunctionType() == original.getFunctionType())
+    return success();
+  return fail("after the passes there is no function " + original.getName() +
+              " of the same type");
+}
+
+static LogicalResult runFile(const PassPipelineCLParser &parser, Options options,
+                             MLIRContext &context) {
+  // 1. The problem, and the module that the passes change.
+  llvm::SourceMgr sources;
+  SourceMgrDiagnosticHandler handler(sources, &context);
+  OwningOpRef<ModuleOp> kernel = parseFile(sources, context, options.file);
+  if (!kernel)
+    return failure();
+  OwningOpRef<ModuleOp> source =
+      options.referenceFile.empty()
+          ? OwningOpRef<ModuleOp>(kernel->clone())
+          : parseFile(sources, context, options.referenceFile);
+  if (!source)
+    return failure();
+  FailureOr<AttentionFunction> problem = findAttention(*source);
+  FailureOr<func::FuncOp> function = findFunction(*kernel);
+  if (failed(problem) || failed(function))
+    return failure();
+  if (function->getFunctionType() != problem->function.getFunctionType())
+    return function->emitError("the function's type must be that of the "
+                               "reference, found ")
+           << function->getFunctionType() << " and "
+           << problem->function.getFunctionType();
+  for (Sizes &sizes : options.sizes) {
+    FailureOr<Sizes> bound = bindSizes(*problem, sizes);
+    if (failed(bound))
+      return failure();
+    sizes = *bound;
+  }
+
+  // 2. References come from level A, before any pass.
+  OwningOpRef<ModuleOp> references = ModuleOp::create(source->getLoc());
+  if (options.check && failed(Program::addReferences(*problem, *references)))
+    return failure();
+
+  // 3. The passes.
+  PassManager manager(&context, ModuleOp::getOperationName());
+  if (failed(applyPassManagerCLOptions(manager)) ||
+      failed(buildPasses(parser, manager)))
+    return failure();
+  std::string name = function->getName().str();
+  func::FuncOp original = function->clone();
+  OwningOpRef<func::FuncOp> keeper(original);
+  if (failed(manager.run(*kernel)) ||
+      failed(checkSignature(*kernel, original)))
+    return failure();
+  if (options.emitIR)
+    llvm::outs() << *kernel << '\n';
+
+  // 4. The rest of the way down, and the runs.
+  FailureOr<Program> program =
+      Program::compile(*problem, *kernel, name, *references,
+                       shouldOptimize(options, *problem));
+  if (failed(program))
+    return failure();
+  bool passed = true;
+  for (const Sizes &sizes : options.sizes)
+    passed &= succeeded(runOnce(*program, *problem, sizes, options));
+  return success(passed);
+}
+
+int main(int argc, char **argv) {
+  llvm::InitLLVM init(argc, argv);
+  DialectRegistry registry;
+  registerDialects(registry);
+  registerPasses();
+  registerAsmPrinterCLOptions();
+  registerMLIRContextCLOptions();
+  registerPassManagerCLOptions();
+  PassPipelineCLParser parser("", "Passes and pipelines, which run in order:");
+  auto options = Options::parse(argc, argv);
+  if (!options)
+    return asMainReturnCode(fail(options.takeError()));
+  MLIRContext context(registry, MLIRContext::Threading::DISABLED);
+  context.loadAllAvailableDialects();
+  return asMainReturnCode(runFile(parser, std::move(*options), context));
+}
