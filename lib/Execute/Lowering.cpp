@@ -7,6 +7,8 @@
 
 #include "fa/Execute/Lowering.h"
 
+#include "CPUPasses.h"
+
 #include "fa/Conversion/AttnToLinalg/AttnToLinalg.h"
 #include "fa/Dialect/Attn/IR/AttnDialect.h"
 #include "fa/Dialect/Attn/Transforms/Passes.h"
@@ -18,7 +20,6 @@
 #include "mlir/Dialect/Bufferization/Transforms/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/Passes.h"
-#include "mlir/Dialect/Linalg/Utils/Utils.h"
 #include "mlir/Dialect/MemRef/Transforms/Passes.h"
 #include "mlir/Dialect/SCF/Transforms/Passes.h"
 #include "mlir/Transforms/Passes.h"
@@ -49,31 +50,17 @@ LogicalResult fa::execute::lowerToLevelC(ModuleOp module) {
   return manager.run(module);
 }
 
-namespace {
-/// Copies between buffers become loops: as calls they would need a runtime
-/// library, and strided ones would be slow.
-struct CopiesToLoops
-    : public PassWrapper<CopiesToLoops, OperationPass<func::FuncOp>> {
-  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(CopiesToLoops)
-
-  StringRef getArgument() const override { return "copies-to-loops"; }
-  void runOnOperation() override {
-    IRRewriter rewriter(&getContext());
-    getOperation()->walk([&](memref::CopyOp op) {
-      rewriter.setInsertionPoint(op);
-      linalg::makeMemRefCopyOp(rewriter, op.getLoc(), op.getSource(),
-                               op.getTarget());
-      rewriter.eraseOp(op);
-    });
-  }
-};
-} // namespace
-
 /// Tensors become buffers, in place wherever they can.
 static void addBufferization(OpPassManager &manager) {
+  OpPassManager &functions = manager.nest<func::FuncOp>();
+  functions.addPass(createProductsToLoopOrder());
+  // An operand that stays the same is copied once.
+  functions.addPass(createLoopInvariantCodeMotionPass());
   manager.addPass(bufferization::createEmptyTensorEliminationPass());
   bufferization::OneShotBufferizePassOptions options;
   options.bufferizeFunctionBoundaries = true;
+  // A loop whose new state is computed from the whole old one swaps buffers.
+  options.allowReturnAllocsFromLoops = true;
   options.functionBoundaryTypeConversion =
       bufferization::LayoutMapOption::IdentityLayoutMap;
   manager.addPass(bufferization::createOneShotBufferizePass(options));
@@ -96,7 +83,7 @@ static void addBufferManagement(OpPassManager &manager) {
 /// Structured ops become loops, and loops become blocks.
 static void addLoops(OpPassManager &manager) {
   OpPassManager &functions = manager.nest<func::FuncOp>();
-  functions.addPass(std::make_unique<CopiesToLoops>());
+  functions.addPass(createCopiesToLoops());
   functions.addPass(createConvertLinalgToLoopsPass());
   manager.addPass(memref::createExpandStridedMetadataPass());
   manager.addPass(createLowerAffinePass());

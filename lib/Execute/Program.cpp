@@ -72,6 +72,9 @@ FailureOr<Program> Program::compile(const AttentionFunction &problem,
   if (!jit)
     return kernel.emitError("could not be compiled: ")
            << llvm::toString(jit.takeError());
+  if (llvm::Error error = jit->prepare(name))
+    return kernel.emitError("could not be linked: ")
+           << llvm::toString(std::move(error));
   program.jit = std::move(*jit);
   return program;
 }

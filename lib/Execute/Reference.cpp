@@ -155,11 +155,12 @@ Value ReferenceBuilder::buildVisible(ValueRange bhij) {
       join(*sees);
     failedRegion |= failed(sees);
   }
-  for (Attribute attribute : op.getVariants().value_or(ArrayAttr())) {
-    auto variant = cast<attn::VariantAttrInterface>(attribute);
+  ArrayAttr variants = op.getVariantsAttr();
+  if (!variants)
+    return visible;
+  for (auto variant : variants.getAsRange<attn::VariantAttrInterface>())
     if (variant.hasMask())
       join(variant.buildMask(builder, loc, bhij, seqQ, seqKV));
-  }
   return visible;
 }
 

@@ -61,9 +61,12 @@ void fa::buildFa2Pipeline(OpPassManager &pm, const PipelineOptions &options) {
 
   // B to C: arithmetic.
   function.addPass(createOnlineSoftmax());
-  if (options.level == Level::Arithmetic)
-    return;
+  if (options.level != Level::Arithmetic)
+    buildKernelPipeline(pm, options);
+}
 
+void fa::buildKernelPipeline(OpPassManager &pm,
+                             const PipelineOptions &options) {
   // C to D: a thread block's program, its copies ahead of their use.
   pm.addPass(createMapWarps());
   OpPassManager &kernels = pm.nest<gpu::GPUModuleOp>();

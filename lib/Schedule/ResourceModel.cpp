@@ -16,12 +16,12 @@ constexpr int64_t kSlabRows = 16;
 constexpr int64_t kInstructionCols = 8;
 constexpr int64_t kInstructionDepth = 16;
 constexpr int64_t kWarpThreads = 32;
-/// Registers for addresses, loop counters, row statistics and fragments of the
-/// operands in flight, as ptxas 13.0 used them for the kernels of this project
-/// beyond accumulators and scores.
+/// Registers beside accumulators and scores: addresses, counters, and for each
+/// slab its row statistics and operand fragments. Fitted to what ptxas 13.0
+/// used: 172 for one slab with D 128, Bc 64; more than 255 for two with Bc 32.
 constexpr int64_t kOverheadRegisters = 48;
-/// Named and unnamed limits of the machine's shared memory a block: 1 KiB is
-/// the system's.
+constexpr int64_t kSlabRegisters = 28;
+/// What tiles are aligned to in shared memory: eight rows of a 128-byte swizzle.
 constexpr int64_t kAlignment = 1024;
 } // namespace
 
@@ -51,8 +51,10 @@ Resources fa::computeResources(const ScheduleProblem &problem,
   int64_t threads = kWarpThreads * schedule.warps;
   int64_t accumulator = rows * problem.headDimV / threads;
   int64_t scores = rows * columns / threads;
-  resources.registersPerThread =
-      accumulator + scores + kOverheadRegisters;
+  int64_t slabs = (rows + kSlabRows * schedule.warps - 1) /
+                  (kSlabRows * schedule.warps);
+  resources.registersPerThread = accumulator + scores + kOverheadRegisters +
+                                 slabs * kSlabRegisters;
   return resources;
 }
 

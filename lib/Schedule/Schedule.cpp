@@ -13,19 +13,22 @@ using namespace fa;
 
 std::optional<Schedule> fa::chooseByModel(const ScheduleProblem &problem,
                                           const Target &target) {
-  // Larger blocks reuse what is in shared memory more often, two stages hide
-  // the loads: the first that fits wins.
+  // Larger blocks reuse what is in shared memory more often, more rows a warp
+  // what is in registers, and two stages hide the loads: the first that fits
+  // wins.
   for (int64_t stages : {2, 1})
     for (int64_t br : {128, 64})
-      for (int64_t bc : {128, 64, 32, 16}) {
-        Schedule schedule;
-        schedule.target = target.name;
-        schedule.br = br;
-        schedule.bc = bc;
-        schedule.stages = stages;
-        if (!findViolation(problem, schedule, target))
-          return schedule;
-      }
+      for (int64_t bc : {64, 32, 16})
+        for (int64_t teams : {4, 8}) {
+          Schedule schedule;
+          schedule.target = target.name;
+          schedule.br = br;
+          schedule.bc = bc;
+          schedule.teams = teams;
+          schedule.stages = stages;
+          if (!findViolation(problem, schedule, target))
+            return schedule;
+        }
   return std::nullopt;
 }
 

@@ -36,7 +36,7 @@ using namespace fa::run;
 static constexpr double kOptimizedWork = 2e7;
 
 static LogicalResult fail(const llvm::Twine &message) {
-  llvm::WithColor::error(llvm::errs(), "fa-run") << message << '\n';
+  llvm::WithColor::error(llvm::errs(), "fa-run") << StringRef(message.str()).rtrim() << '\n';
   return failure();
 }
 
@@ -44,9 +44,10 @@ static LogicalResult fail(llvm::Error error) {
   return fail(llvm::toString(std::move(error)));
 }
 
-static OwningOpRef<ModuleOp> parseFile(llvm::SourceMgr &sources,
-                                       MLIRContext &context,
+static OwningOpRef<ModuleOp> parseFile(MLIRContext &context,
                                        const std::string &name) {
+  llvm::SourceMgr sources;
+  SourceMgrDiagnosticHandler handler(sources, &context);
   std::string message;
   auto file = openInputFile(name, &message);
   if (!file) {
@@ -165,13 +166,13 @@ static LogicalResult runFile(const PassPipelineCLParser &parser, Options options
   // 1. The problem, and the module that the passes change.
   llvm::SourceMgr sources;
   SourceMgrDiagnosticHandler handler(sources, &context);
-  OwningOpRef<ModuleOp> kernel = parseFile(sources, context, options.file);
+  OwningOpRef<ModuleOp> kernel = parseFile(context, options.file);
   if (!kernel)
     return failure();
   OwningOpRef<ModuleOp> source =
       options.referenceFile.empty()
           ? OwningOpRef<ModuleOp>(kernel->clone())
-          : parseFile(sources, context, options.referenceFile);
+          : parseFile(context, options.referenceFile);
   if (!source)
     return failure();
   FailureOr<AttentionFunction> problem = findAttention(*source);
@@ -235,5 +236,6 @@ int main(int argc, char **argv) {
     return asMainReturnCode(fail(options.takeError()));
   MLIRContext context(registry, MLIRContext::Threading::DISABLED);
   context.loadAllAvailableDialects();
+  context.printOpOnDiagnostic(false);
   return asMainReturnCode(runFile(parser, std::move(*options), context));
 }

@@ -62,6 +62,10 @@ void buildFa1Pipeline(mlir::OpPassManager &pm, const PipelineOptions &options);
 /// masked blocks skipped, rows divided among warps; mma.sync and cp.async.
 void buildFa2Pipeline(mlir::OpPassManager &pm, const PipelineOptions &options);
 
+/// The second half of `--fa2`, from level C on.
+void buildKernelPipeline(mlir::OpPassManager &pm,
+                         const PipelineOptions &options);
+
 /// Registers `--fa1` and `--fa2`. They stop at `deepest` where their option
 /// asks for more: a tool that executes on the CPU stops at level C.
 void registerPipelines(Level deepest = Level::Cubin);

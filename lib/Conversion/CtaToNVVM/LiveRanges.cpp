@@ -89,33 +89,3 @@ void fa::repeatFreeOperations(gpu::GPUFuncOp func) {
   for (Operation *op : llvm::reverse(free))
     repeatInUserBlocks(op);
 }
-
-/// Whether `op` ends the life of wider values: narrowing, adding up, and the
-/// packing on the way there.
-static bool endsLives(Operation &op) {
-  return isa<LLVM::FPTruncOp, LLVM::FAddOp, LLVM::InsertElementOp,
-             LLVM::InsertValueOp, LLVM::ExtractElementOp, LLVM::ExtractValueOp,
-             LLVM::BitcastOp>(op);
-}
-
-/// The last operation of `block` that makes an operand of `op`.
-static Operation *findLastOperand(Operation &op, Block &block) {
-  Operation *last = nullptr;
-  for (Value operand : op.getOperands()) {
-    Operation *maker = operand.getDefiningOp();
-    if (maker && maker->getBlock() == &block &&
-        (!last || last->isBeforeInBlock(maker)))
-      last = maker;
-  }
-  return last;
-}
-
-void fa::narrowEarly(LLVM::LLVMFuncOp func) {
-  for (Block &block : func.getBody())
-    for (Operation &op : llvm::make_early_inc_range(block)) {
-      if (!endsLives(op))
-        continue;
-      if (Operation *maker = findLastOperand(op, block))
-        op.moveAfter(maker);
-    }
-}

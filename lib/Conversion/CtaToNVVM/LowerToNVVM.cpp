@@ -105,7 +105,6 @@ static void buildCleanupPipeline(OpPassManager &pm) {
   pm.addPass(createReconcileUnrealizedCastsPass());
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
-  pm.addPass(createLoopInvariantCodeMotionPass());
 }
 
 /// Upstream's way from per-thread code to the LLVM dialect.
@@ -149,12 +148,8 @@ struct LowerToNVVM : public fa::impl::LowerToNVVMBase<LowerToNVVM> {
       sinkAddresses(func);
       repeatFreeOperations(func);
     }
-    if (tilesOnly)
-      return;
-    if (failed(run(buildLLVMPipeline)))
-      return signalPassFailure();
-    for (auto func : getOperation().getOps<LLVM::LLVMFuncOp>())
-      narrowEarly(func);
+    if (!tilesOnly && failed(run(buildLLVMPipeline)))
+      signalPassFailure();
   }
 
 private:

@@ -16,7 +16,6 @@
 #include "fa/Conversion/CtaToNVVM/FragmentLayout.h"
 #include "fa/Dialect/Cta/IR/Cta.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
-#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Transforms/DialectConversion.h"
 
@@ -94,9 +93,6 @@ void sinkAddresses(mlir::gpu::GPUFuncOp func);
 /// Repeats what instructions fold (constant offsets, widenings) in each block
 /// that uses it.
 void repeatFreeOperations(mlir::gpu::GPUFuncOp func);
-/// Moves what ends the life of wide values (narrowing to 16 bits, adding up)
-/// to where its operands are made; ptxas starts from that order.
-void narrowEarly(mlir::LLVM::LLVMFuncOp func);
 
 void populateElementwisePatterns(const FragmentTypeConverter &converter,
                                  mlir::RewritePatternSet &patterns);

@@ -106,13 +106,14 @@ public:
   TileCopy(ImplicitLocOpBuilder &b, const GlobalMatrix &matrix, Value address,
            cta::TileType type, Workers workers);
 
-  void run();
+  void run(ImplicitLocOpBuilder &b);
 
 private:
+  /// Copies this thread's chunks, checking that rows exist if `checked`.
+  void copyRows(ImplicitLocOpBuilder &b, bool checked);
   /// Copies the segments of this thread's row in pass `pass`.
-  void copyRow(ImplicitLocOpBuilder &b, int64_t pass);
+  void copyRow(ImplicitLocOpBuilder &b, int64_t pass, bool checked);
 
-  ImplicitLocOpBuilder &b;
   GlobalMatrix matrix;
   SwizzledTile tile;
   int64_t rowsAtOnce;
@@ -128,7 +129,7 @@ static constexpr int64_t kChunks = kSegmentBytes / kChunkBytes;
 
 TileCopy::TileCopy(ImplicitLocOpBuilder &b, const GlobalMatrix &matrix,
                    Value tileAddress, cta::TileType type, Workers workers)
-    : b(b), matrix(matrix), tile{type.getRows(), type.getCols()},
+    : matrix(matrix), tile{type.getRows(), type.getCols()},
       rowsAtOnce(workers.count / kChunks) {
   I32Builder i{b};
   Value chunk = i.bitAnd(workers.thread, kChunks - 1);
@@ -138,24 +139,24 @@ TileCopy::TileCopy(ImplicitLocOpBuilder &b, const GlobalMatrix &matrix,
   address = i.add(tileAddress, own);
   // A multiple of 4 rows that is none of 8 flips the swizzle's highest bit.
   oddAddress = rowsAtOnce % 8 ? i.bitXor(address, 4 * kChunkBytes) : address;
-  Value column = arith::ExtUIOp::create(
-      b, b.getI64Type(), i.mul(chunk, kChunkBytes / 2));
-  columnPointer =
-      advance(b, matrix.pointer, column, matrix.elementType);
+  Value column = arith::ExtUIOp::create(b, b.getI64Type(),
+                                        i.mul(chunk, kChunkBytes / 2));
+  columnPointer = advance(b, matrix.pointer, column, matrix.elementType);
 }
 
-void TileCopy::copyRow(ImplicitLocOpBuilder &b, int64_t pass) {
+void TileCopy::copyRow(ImplicitLocOpBuilder &b, int64_t pass, bool checked) {
   I32Builder i{b};
-  Value globalRow =
-      i.add(i.add(matrix.firstRow, row), pass * rowsAtOnce);
-  Value inside = arith::CmpIOp::create(b, arith::CmpIPredicate::slt, globalRow,
-                                       matrix.rows);
-  // Nothing is read for a size of 0; the address then names row 0.
-  Value source = moveRows(
-      b, matrix, columnPointer,
-      arith::SelectOp::create(b, inside, globalRow, i.constant(0)));
-  Value size = arith::SelectOp::create(b, inside, i.constant(kChunkBytes),
-                                       i.constant(0));
+  Value globalRow = i.add(i.add(matrix.firstRow, row), pass * rowsAtOnce);
+  Value size;
+  if (checked) {
+    // Nothing is read for a size of 0; the address then names row 0.
+    Value inside = arith::CmpIOp::create(b, arith::CmpIPredicate::slt,
+                                         globalRow, matrix.rows);
+    size = arith::SelectOp::create(b, inside, i.constant(kChunkBytes),
+                                   i.constant(0));
+    globalRow = arith::SelectOp::create(b, inside, globalRow, i.constant(0));
+  }
+  Value source = moveRows(b, matrix, columnPointer, globalRow);
   for (int64_t segment = 0; segment < tile.segments(); ++segment) {
     int64_t offset =
         segment * tile.segmentStride() + pass * rowsAtOnce * kSegmentBytes;
@@ -168,20 +169,36 @@ void TileCopy::copyRow(ImplicitLocOpBuilder &b, int64_t pass) {
   }
 }
 
-void TileCopy::run() {
+void TileCopy::copyRows(ImplicitLocOpBuilder &b, bool checked) {
   I32Builder i{b};
   for (int64_t pass = 0; pass * rowsAtOnce < tile.rows; ++pass) {
     if ((pass + 1) * rowsAtOnce <= tile.rows) {
-      copyRow(b, pass);
+      copyRow(b, pass, checked);
       continue;
     }
     Value some = arith::CmpIOp::create(
         b, arith::CmpIPredicate::slt, i.add(row, pass * rowsAtOnce),
         i.constant(tile.rows));
     auto guard = scf::IfOp::create(b, some, /*withElseRegion=*/false);
+    auto inner = ImplicitLocOpBuilder::atBlockTerminator(b.getLoc(),
+                                                         guard.thenBlock());
+    copyRow(inner, pass, checked);
+  }
+}
+
+/// Only the last tiles of a tensor need their rows checked. The branch also
+/// keeps ptxas from mixing what is before and after the copy, which would take
+/// more registers than there are beside large fragments.
+void TileCopy::run(ImplicitLocOpBuilder &b) {
+  I32Builder i{b};
+  Value whole =
+      arith::CmpIOp::create(b, arith::CmpIPredicate::sle,
+                            i.add(matrix.firstRow, tile.rows), matrix.rows);
+  auto branch = scf::IfOp::create(b, whole, /*withElseRegion=*/true);
+  for (bool checked : {false, true}) {
     auto inner = ImplicitLocOpBuilder::atBlockTerminator(
-        b.getLoc(), guard.thenBlock());
-    copyRow(inner, pass);
+        b.getLoc(), checked ? branch.elseBlock() : branch.thenBlock());
+    copyRows(inner, checked);
   }
 }
 
@@ -190,7 +207,7 @@ static void copyTile(ImplicitLocOpBuilder &b, Value memref, ValueRange indices,
                      Value address, cta::TileType tile, Workers workers) {
   int64_t rowDim = cast<MemRefType>(memref.getType()).getRank() - 2;
   TileCopy(b, viewMatrix(b, memref, indices, rowDim), address, tile, workers)
-      .run();
+      .run(b);
   NVVM::CpAsyncCommitGroupOp::create(b);
 }
 

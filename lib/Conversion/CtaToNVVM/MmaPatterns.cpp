@@ -209,22 +209,39 @@ private:
     LeftOperand a(b, kernel, op, adaptor.getA(), layout);
     BlockReader reader(b, kernel, adaptor.getB(), right, /*firstRow=*/Value(),
                        /*rowFirst=*/!kMajor);
-    for (int64_t step = 0; step < op.getDepth() / kStepDepth; ++step) {
-      SmallVector<SmallVector<Value>> left;
+    int64_t steps = op.getDepth() / kStepDepth;
+    auto multiplyBlock = [&](ArrayRef<SmallVector<Value>> left, int64_t step,
+                             int64_t n) {
+      int64_t depth = step * kStepDepth, col = n * kBlockCols;
+      SmallVector<Value> block = kMajor ? reader.read(col, depth, false)
+                                        : reader.read(depth, col, true);
       for (int64_t s = 0; s < layout.slabs(); ++s)
-        left.push_back(a.read(s, step));
-      for (int64_t n = 0; n < layout.blocks(); n += 2) {
-        int64_t depth = step * kStepDepth, col = n * kBlockCols;
-        SmallVector<Value> block = kMajor ? reader.read(col, depth, false)
-                                          : reader.read(depth, col, true);
-        for (int64_t s = 0; s < layout.slabs(); ++s)
-          for (int64_t half = 0; half < 2; ++half)
-            multiply(b, right.getElementType(), left[s],
-                     ArrayRef<Value>(block).slice(2 * half, 2),
-                     MutableArrayRef<Value>(acc).slice(
-                         layout.index(s, n + half, 0), 4));
+        for (int64_t half = 0; half < 2; ++half)
+          multiply(b, right.getElementType(), left[s],
+                   ArrayRef<Value>(block).slice(2 * half, 2),
+                   MutableArrayRef<Value>(acc).slice(
+                       layout.index(s, n + half, 0), 4));
+    };
+    SmallVector<SmallVector<SmallVector<Value>>> left(steps);
+    auto readLeft = [&](int64_t step) {
+      for (int64_t s = 0; s < layout.slabs(); ++s)
+        left[step].push_back(a.read(s, step));
+    };
+    if (isa<cta::TileType>(op.getA().getType())) {
+      // A passes through few registers, one step at a time.
+      for (int64_t step = 0; step < steps; ++step) {
+        readLeft(step);
+        for (int64_t n = 0; n < layout.blocks(); n += 2)
+          multiplyBlock(left[step], step, n);
       }
+      return;
     }
+    // A is in registers as a whole: finish one block of columns after another.
+    for (int64_t step = 0; step < steps; ++step)
+      readLeft(step);
+    for (int64_t n = 0; n < layout.blocks(); n += 2)
+      for (int64_t step = 0; step < steps; ++step)
+        multiplyBlock(left[step], step, n);
   }
 
   const FragmentTypeConverter &converter;

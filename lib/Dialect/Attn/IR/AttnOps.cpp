@@ -209,9 +209,11 @@ LogicalResult ForwardOp::verify() {
   if (getO().getType().getElementType() != element)
     return emitOpError("o must have q's element type, found ")
            << getO().getType().getElementType() << " and " << element;
-  for (Attribute variant : getVariants().value_or(ArrayAttr()))
-    if (!isa<VariantAttrInterface>(variant))
-      return emitOpError("'using' takes attention variants, found ") << variant;
+  if (ArrayAttr variants = getVariantsAttr())
+    for (Attribute variant : variants)
+      if (!isa<VariantAttrInterface>(variant))
+        return emitOpError("'using' takes attention variants, found ")
+               << variant;
   return success();
 }
 

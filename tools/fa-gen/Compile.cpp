@@ -1,0 +1,144 @@
+//===- Compile.cpp - One problem to one kernel -*- C++ -*-===//
+//
+// Part of Flashloom, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Compile.h"
+
+#include "fa/Dialect/Cta/IR/Cta.h"
+#include "fa/Pipelines/Pipelines.h"
+
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Parser/Parser.h"
+#include "mlir/Pass/PassManager.h"
+
+#include <chrono>
+
+using namespace mlir;
+using namespace fa;
+
+std::string fa::kernelName(const KernelSpec &spec, StringRef arch) {
+  std::string dims = "d" + std::to_string(spec.headDim);
+  if (spec.headDimV != spec.headDim)
+    dims += "v" + std::to_string(spec.headDimV);
+  return "fwd_" + spec.dtype + "_" + dims + "_" + spec.variant + "_" +
+         arch.str();
+}
+
+/// The manifest's `params`: tensors of rank 4 but for lse, and the scale.
+static llvm::json::Array describeParams(const KernelSpec &spec) {
+  llvm::json::Array params;
+  for (const std::string &name : spec.params) {
+    if (name == "scale")
+      params.push_back(llvm::json::Object{{"kind", "f32"}, {"name", name}});
+    else
+      params.push_back(llvm::json::Object{{"kind", "tensor"},
+                                          {"name", name},
+                                          {"rank", name == "lse" ? 3 : 4}});
+  }
+  return params;
+}
+
+/// The manifest's `grid`.
+static llvm::json::Array describeGrid(const KernelSpec &spec,
+                                      ArrayAttr extents) {
+  llvm::json::Array grid;
+  for (auto extent : extents.getAsRange<cta::ExtentAttr>())
+    grid.push_back(llvm::json::Object{{"tensor", spec.params[extent.getArg()]},
+                                      {"dim", extent.getDim()},
+                                      {"tile", extent.getTile()}});
+  return grid;
+}
+
+static int64_t integer(DictionaryAttr figures, StringRef name) {
+  auto attr = figures.getAs<IntegerAttr>(name);
+  return attr ? attr.getInt() : 0;
+}
+
+/// Fills the entry from what `--emit-cubin` reports.
+static LogicalResult describe(const KernelSpec &spec, gpu::ObjectAttr object,
+                              CompiledKernel &kernel) {
+  auto report = object.getProperties().getAs<DictionaryAttr>("fa.ptxas");
+  auto figures = report.getAs<DictionaryAttr>("kernels")
+                     .getAs<DictionaryAttr>(spec.function);
+  auto block = figures.getAs<DenseI32ArrayAttr>("block");
+  auto extents = figures.getAs<ArrayAttr>("extents");
+  if (!block || !extents)
+    return failure();
+  kernel.entry["params"] = describeParams(spec);
+  kernel.entry["grid"] = describeGrid(spec, extents);
+  kernel.entry["block"] = block[0];
+  kernel.entry["shared_bytes"] = integer(figures, "dynamic_shared");
+  if (!kernel.isCubin)
+    return success();
+  kernel.entry["registers"] = integer(figures, "registers");
+  kernel.entry["spill_bytes"] =
+      integer(figures, "spill_stores") + integer(figures, "spill_loads");
+  kernel.entry["ptxas"] = report.getAs<StringAttr>("version").str();
+  return success();
+}
+
+FailureOr<CompiledKernel> fa::compileKernel(const DialectRegistry &registry,
+                                            const KernelSpec &spec,
+                                            StringRef arch, StringRef hash,
+                                            const ScheduleOverrides &overrides) {
+  auto start = std::chrono::steady_clock::now();
+  MLIRContext context(registry, MLIRContext::Threading::DISABLED);
+  OwningOpRef<ModuleOp> module =
+      parseSourceString<ModuleOp>(spec.source, &context);
+  if (!module)
+    return failure();
+
+  // 1. The schedule, read before the function becomes a kernel; then the rest.
+  std::string schedule;
+  PassManager front(&context);
+  PipelineOptions options;
+  options.target = arch.str();
+  options.br = overrides.br;
+  options.bc = overrides.bc;
+  options.teams = overrides.teams;
+  options.stages = overrides.stages;
+  options.level = Level::Arithmetic;
+  buildFa2Pipeline(front, options);
+  if (failed(front.run(*module)))
+    return failure();
+  if (Attribute attr = module->lookupSymbol(spec.function)
+                           ->getAttr("attn.schedule"))
+    llvm::raw_string_ostream(schedule) << attr;
+  PassManager back(&context);
+  buildKernelPipeline(back, options);
+  if (failed(back.run(*module)))
+    return failure();
+
+  // 2. Its code and its figures.
+  CompiledKernel kernel;
+  for (auto binary : module->getOps<gpu::BinaryOp>()) {
+    auto object = cast<gpu::ObjectAttr>(binary.getObjects()[0]);
+    kernel.data = object.getObject().str();
+    kernel.isCubin = object.getFormat() == gpu::CompilationTarget::Binary;
+    if (failed(describe(spec, object, kernel)))
+      return binary.emitError("the kernel's launch figures are missing");
+  }
+  std::string name = kernelName(spec, arch);
+  const char *format = kernel.isCubin ? "cubin" : "ptx";
+  kernel.entry["name"] = name;
+  kernel.entry["file"] = name + "." + format;
+  kernel.entry["format"] = format;
+  kernel.entry["arch"] = arch.str();
+  kernel.entry["pass"] = "fwd";
+  kernel.entry["dtype"] = spec.dtype;
+  kernel.entry["head_dim"] = spec.headDim;
+  kernel.entry["head_dim_v"] = spec.headDimV;
+  kernel.entry["variant"] = spec.variant;
+  kernel.entry["pipeline"] = "fa2";
+  kernel.entry["gqa"] = true;
+  kernel.entry["entry"] = spec.function;
+  kernel.entry["hash"] = hash.str();
+  kernel.entry["schedule"] = schedule;
+  kernel.seconds = std::chrono::duration<double>(
+                       std::chrono::steady_clock::now() - start)
+                       .count();
+  return kernel;
+}

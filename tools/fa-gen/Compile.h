@@ -1,0 +1,44 @@
+//===- Compile.h - One problem to one kernel -*- C++ -*-===//
+//
+// Part of Flashloom, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FA_TOOLS_FA_GEN_COMPILE_H
+#define FA_TOOLS_FA_GEN_COMPILE_H
+
+#include "Spec.h"
+
+#include "fa/Pipelines/Pipelines.h"
+
+#include "llvm/Support/JSON.h"
+
+namespace fa {
+
+/// A kernel: its code and its entry in the manifest.
+struct CompiledKernel {
+  std::string data;         ///< a cubin, or PTX text without a ptxas
+  bool isCubin = false;
+  llvm::json::Object entry; ///< see docs/kernel-library.md
+  double seconds = 0;
+};
+
+/// Parts of the schedule given by hand; 0: the model's choice.
+struct ScheduleOverrides {
+  int64_t br = 0, bc = 0, teams = 0, stages = 0;
+};
+
+/// The kernel's name: fwd_bf16_d128_causal_sm_80.
+std::string kernelName(const KernelSpec &spec, llvm::StringRef arch);
+
+/// Compiles `spec` for `arch` by `--fa2`, in a context of its own. Diagnostics
+/// go to stderr.
+mlir::FailureOr<CompiledKernel>
+compileKernel(const mlir::DialectRegistry &registry, const KernelSpec &spec,
+              llvm::StringRef arch, llvm::StringRef hash,
+              const ScheduleOverrides &overrides);
+
+} // namespace fa
+
+#endif // FA_TOOLS_FA_GEN_COMPILE_H

@@ -1,0 +1,171 @@
+//===- Spec.cpp - One kernel to make -*- C++ -*-===//
+//
+// Part of Flashloom, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Spec.h"
+
+#include "fa/Dialect/Attn/IR/AttnDialect.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/Parser/Parser.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace mlir;
+using namespace fa;
+
+/// "bf16" and so on.
+static std::string nameOf(Type type) {
+  std::string name;
+  llvm::raw_string_ostream(name) << type;
+  return name;
+}
+
+/// The scale as an argument of the function: the runtime passes it.
+static LogicalResult makeScaleAnArgument(func::FuncOp function,
+                                         attn::ForwardOp op) {
+  if (op.getScale()) {
+    if (isa<BlockArgument>(op.getScale()))
+      return success();
+    return op.emitOpError("the scale of a kernel is an argument of its "
+                          "function, or left out; found a computed one");
+  }
+  unsigned index = function.getNumArguments();
+  Type f32 = Float32Type::get(op.getContext());
+  if (failed(function.insertArgument(index, f32, {}, op.getLoc())))
+    return failure();
+  op.getScaleMutable().assign(function.getArgument(index));
+  return success();
+}
+
+/// What the manifest calls each argument and result.
+static LogicalResult nameParams(func::FuncOp function, attn::ForwardOp op,
+                                KernelSpec &spec) {
+  spec.params.assign(function.getNumArguments(), "");
+  auto name = [&](Value value, const char *text) -> LogicalResult {
+    auto arg = dyn_cast<BlockArgument>(value);
+    if (!arg)
+      return op.emitOpError("operand ")
+             << text << " is not an argument of the function";
+    spec.params[arg.getArgNumber()] = text;
+    return success();
+  };
+  if (failed(name(op.getQ(), "q")) || failed(name(op.getK(), "k")) ||
+      failed(name(op.getV(), "v")) || failed(name(op.getScale(), "scale")))
+    return failure();
+  for (auto [index, param] : llvm::enumerate(spec.params))
+    if (param.empty())
+      return function.emitError("argument ")
+             << index
+             << " is none of q, k, v and scale: kernels take no other yet";
+  Operation *ret = function.getBody().front().getTerminator();
+  if (ret->getNumOperands() != 2 || ret->getOperand(0) != op.getO() ||
+      ret->getOperand(1) != op.getLse())
+    return ret->emitOpError("must return o and lse of the attention");
+  spec.params.push_back("o");
+  spec.params.push_back("lse");
+  return success();
+}
+
+/// The variant's name: that of the sugar alone, or the given one.
+static std::string variantName(attn::ForwardOp op, StringRef fallback) {
+  ArrayAttr variants = op.getVariantsAttr();
+  bool hasRegions =
+      !op.getMaskRegion().empty() || !op.getScoreRegion().empty();
+  if (!hasRegions && (!variants || variants.empty()))
+    return "full";
+  if (!hasRegions && variants.size() == 1 && isa<attn::CausalAttr>(variants[0]))
+    return "causal";
+  return fallback.str();
+}
+
+/// A spec of `function`, in a module of its own.
+static FailureOr<KernelSpec> specOf(func::FuncOp function, StringRef fallback) {
+  SmallVector<attn::ForwardOp> ops;
+  function.walk([&](attn::ForwardOp op) { ops.push_back(op); });
+  if (ops.size() != 1)
+    return function.emitError("a kernel's function holds one attn.forward, "
+                              "found ")
+           << ops.size();
+  attn::ForwardOp op = ops.front();
+  KernelSpec spec;
+  spec.variant = variantName(op, fallback);
+  if (failed(makeScaleAnArgument(function, op)) ||
+      failed(nameParams(function, op, spec)))
+    return failure();
+  spec.function = function.getName().str();
+  spec.dtype = nameOf(op.getQ().getType().getElementType());
+  spec.headDim = op.getQ().getType().getDimSize(3);
+  spec.headDimV = op.getV().getType().getDimSize(3);
+  if (spec.dtype == "f32")
+    return op.emitOpError("kernels take bf16 and f16, found f32");
+  llvm::raw_string_ostream(spec.source) << "module {\n" << function << "\n}\n";
+  return spec;
+}
+
+FailureOr<KernelSpec> fa::makeSpec(MLIRContext &context, int64_t headDim,
+                                   StringRef dtype, StringRef mask) {
+  Location loc = UnknownLoc::get(&context);
+  if (dtype != "bf16" && dtype != "f16")
+    return emitError(loc, "unknown element type '")
+           << dtype << "', expected bf16 or f16";
+  if (mask != "none" && mask != "causal")
+    return emitError(loc, "unknown mask '") << mask
+                                            << "', expected none or causal";
+  if (headDim < 16 || headDim > 256 || headDim % 16 != 0)
+    return emitError(loc, "head dimensions are multiples of 16 from 16 to 256, "
+                          "found ")
+           << headDim;
+  context.loadDialect<attn::AttnDialect, func::FuncDialect>();
+  OpBuilder builder(&context);
+  Type element = dtype == "bf16" ? Type(builder.getBF16Type())
+                                 : Type(builder.getF16Type());
+  int64_t dynamic = ShapedType::kDynamic;
+  auto tensor =
+      RankedTensorType::get({dynamic, dynamic, dynamic, headDim}, element);
+  auto rows = RankedTensorType::get({dynamic, dynamic, dynamic},
+                                    builder.getF32Type());
+  OwningOpRef<ModuleOp> module = ModuleOp::create(loc);
+  builder.setInsertionPointToEnd(module->getBody());
+  auto function = func::FuncOp::create(
+      builder, loc, "attention",
+      builder.getFunctionType({tensor, tensor, tensor, builder.getF32Type()},
+                              {tensor, rows}));
+  Block *body = function.addEntryBlock();
+  builder.setInsertionPointToStart(body);
+  ArrayAttr variants;
+  if (mask == "causal")
+    variants = builder.getArrayAttr({attn::CausalAttr::get(&context)});
+  auto op = attn::ForwardOp::create(
+      builder, loc, TypeRange{tensor, rows}, body->getArgument(0),
+      body->getArgument(1), body->getArgument(2), body->getArgument(3), variants);
+  func::ReturnOp::create(builder, loc, op->getResults());
+  return specOf(function, "");
+}
+
+FailureOr<std::vector<KernelSpec>> fa::readSpecs(MLIRContext &context,
+                                                 StringRef path) {
+  OwningOpRef<ModuleOp> module = parseSourceFile<ModuleOp>(path, &context);
+  if (!module)
+    return failure();
+  std::vector<KernelSpec> specs;
+  for (auto function : module->getOps<func::FuncOp>()) {
+    bool hasAttention =
+        function.walk([](attn::ForwardOp) { return WalkResult::interrupt(); })
+            .wasInterrupted();
+    if (!hasAttention)
+      continue;
+    FailureOr<KernelSpec> spec =
+        specOf(function, llvm::sys::path::stem(path));
+    if (failed(spec))
+      return failure();
+    specs.push_back(*spec);
+  }
+  if (specs.empty())
+    return module->emitError("no function holds an attn.forward");
+  return specs;
+}

@@ -1,0 +1,45 @@
+//===- Spec.h - One kernel to make -*- C++ -*-===//
+//
+// Part of Flashloom, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FA_TOOLS_FA_GEN_SPEC_H
+#define FA_TOOLS_FA_GEN_SPEC_H
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/OwningOpRef.h"
+
+#include <string>
+#include <vector>
+
+namespace fa {
+
+/// A problem at level A, in text, and what the manifest says of it.
+struct KernelSpec {
+  std::string source;   ///< a module with one function of one attn.forward
+  std::string function; ///< the function's name: the kernel's entry
+  std::string dtype;    ///< "bf16", "f16"
+  int64_t headDim = 0;
+  int64_t headDimV = 0;
+  std::string variant;  ///< "full", "causal", or the name of a file
+  std::vector<std::string> params; ///< "q", "k", "v", "scale", "o", "lse"
+};
+
+/// The problem of a head dimension, an element type ("bf16") and a mask ("none"
+/// or "causal"); sizes and scale are the launch's. Fails with a diagnostic on
+/// an unknown name.
+mlir::FailureOr<KernelSpec> makeSpec(mlir::MLIRContext &context,
+                                     int64_t headDim, llvm::StringRef dtype,
+                                     llvm::StringRef mask);
+
+/// The problems of a file: one per function with an attn.forward. A mask or
+/// score region, or sugar other than causal alone, is named after the file.
+/// Fails with a diagnostic where a problem has no form as a kernel.
+mlir::FailureOr<std::vector<KernelSpec>> readSpecs(mlir::MLIRContext &context,
+                                                   llvm::StringRef path);
+
+} // namespace fa
+
+#endif // FA_TOOLS_FA_GEN_SPEC_H

@@ -1,0 +1,292 @@
+//===- fa-gen.cpp - Kernel libraries from attention problems -*- C++ -*-===//
+//
+// Part of Flashloom, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Compile.h"
+#include "LocalGpu.h"
+#include "Manifest.h"
+#include "Spec.h"
+
+#include "fa/Pipelines/Register.h"
+#include "fa/Target/Cubin.h"
+#include "fa/Target/Target.h"
+
+#include "mlir/IR/DialectRegistry.h"
+#include "llvm/ADT/StringSet.h"
+#include "llvm/Support/CommandLine.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/InitLLVM.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/ThreadPool.h"
+#include "llvm/Support/WithColor.h"
+#include "llvm/Support/xxhash.h"
+
+#include <mutex>
+
+using namespace mlir;
+using namespace fa;
+namespace cl = llvm::cl;
+
+//===----------------------------------------------------------------------===//
+// Options
+//===----------------------------------------------------------------------===//
+
+static cl::OptionCategory category("fa-gen");
+static cl::list<std::string> files(cl::Positional, cl::desc("[FILE.mlir ...]"),
+                                   cl::cat(category));
+static cl::list<int64_t> headDims("head-dims", cl::CommaSeparated,
+                                  cl::desc("head dimensions (64,128)"),
+                                  cl::cat(category));
+static cl::list<std::string> dtypes("dtypes", cl::CommaSeparated,
+                                    cl::desc("element types (bf16,f16)"),
+                                    cl::cat(category));
+static cl::list<std::string> masks("masks", cl::CommaSeparated,
+                                   cl::desc("masks (none,causal)"),
+                                   cl::cat(category));
+static cl::list<std::string>
+    archs("arch", cl::CommaSeparated,
+          cl::desc("architectures (this machine's GPU, else sm_90a)"),
+          cl::cat(category));
+static cl::opt<std::string> folder("o", cl::Required, cl::value_desc("DIR"),
+                                   cl::desc("the library's folder"),
+                                   cl::cat(category));
+static cl::opt<unsigned> jobs("j", cl::init(0),
+                              cl::desc("kernels at a time (0: one a core)"),
+                              cl::cat(category));
+
+static ScheduleOverrides overrides;
+static cl::opt<int64_t, true>
+    brOption("br", cl::location(overrides.br), cl::init(0),
+             cl::desc("rows of Q in a block (0: the model's choice)"),
+             cl::cat(category));
+static cl::opt<int64_t, true>
+    bcOption("bc", cl::location(overrides.bc), cl::init(0),
+             cl::desc("rows of K and V in a block (0: the model's choice)"),
+             cl::cat(category));
+static cl::opt<int64_t, true>
+    teamsOption("teams", cl::location(overrides.teams), cl::init(0),
+                cl::desc("teams in a thread block (0: the model's choice)"),
+                cl::cat(category));
+static cl::opt<int64_t, true>
+    stagesOption("stages", cl::location(overrides.stages), cl::init(0),
+                 cl::desc("blocks of K and V in shared memory (0: the model's "
+                          "choice)"),
+                 cl::cat(category));
+
+static LogicalResult fail(const llvm::Twine &message) {
+  llvm::WithColor::error(llvm::errs(), "fa-gen") << message << "\n";
+  return failure();
+}
+
+//===----------------------------------------------------------------------===//
+// What to make
+//===----------------------------------------------------------------------===//
+
+/// The problems of the files, or of the flags; the default library without any.
+static FailureOr<std::vector<KernelSpec>> collectSpecs(MLIRContext &context) {
+  std::vector<KernelSpec> specs;
+  for (const std::string &file : files) {
+    FailureOr<std::vector<KernelSpec>> more = readSpecs(context, file);
+    if (failed(more))
+      return failure();
+    llvm::append_range(specs, *more);
+  }
+  bool hasFlags = !headDims.empty() || !dtypes.empty() || !masks.empty();
+  if (!files.empty() && !hasFlags)
+    return specs;
+  auto orDefault = [](auto &list, auto defaults) {
+    decltype(defaults) values(list.begin(), list.end());
+    return values.empty() ? defaults : values;
+  };
+  for (int64_t dim : orDefault(headDims, std::vector<int64_t>{64, 128}))
+    for (StringRef dtype :
+         orDefault(dtypes, std::vector<std::string>{"bf16", "f16"}))
+      for (StringRef mask :
+           orDefault(masks, std::vector<std::string>{"none", "causal"})) {
+        FailureOr<KernelSpec> spec = makeSpec(context, dim, dtype, mask);
+        if (failed(spec))
+          return failure();
+        specs.push_back(*spec);
+      }
+  return specs;
+}
+
+static FailureOr<std::vector<std::string>> collectArchs() {
+  std::vector<std::string> names(archs.begin(), archs.end());
+  if (names.empty())
+    names.push_back(findLocalGpu().value_or("sm_90a"));
+  for (const std::string &name : names)
+    if (!Target::lookup(name))
+      return fail("unknown architecture '" + name + "'");
+  return names;
+}
+
+//===----------------------------------------------------------------------===//
+// Making it
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// One kernel of the library, made or kept.
+struct Job {
+  const KernelSpec *spec;
+  std::string arch;
+  std::string hash;
+  std::optional<llvm::json::Object> entry;
+};
+
+class Library {
+public:
+  explicit Library(const DialectRegistry &registry) : registry(registry) {}
+
+  LogicalResult make(const std::vector<KernelSpec> &specs,
+                     const std::vector<std::string> &archNames);
+
+private:
+  void run(Job &job);
+  void report(const Job &job, const llvm::Twine &what);
+  std::string path(StringRef file);
+
+  const DialectRegistry &registry;
+  std::vector<Job> all;
+  std::mutex mutex;
+  size_t done = 0;
+  bool hasFailed = false;
+};
+} // namespace
+
+std::string Library::path(StringRef file) {
+  llvm::SmallString<256> result(StringRef(folder.getValue()));
+  llvm::sys::path::append(result, file);
+  return std::string(result);
+}
+
+void Library::report(const Job &job, const llvm::Twine &what) {
+  std::lock_guard<std::mutex> lock(mutex);
+  llvm::errs() << "[" << ++done << "/" << all.size() << "] "
+               << kernelName(*job.spec, job.arch) << ": " << what << "\n";
+}
+
+void Library::run(Job &job) {
+  FailureOr<CompiledKernel> kernel =
+      compileKernel(registry, *job.spec, job.arch, job.hash, overrides);
+  if (failed(kernel)) {
+    report(job, "failed");
+    std::lock_guard<std::mutex> lock(mutex);
+    hasFailed = true;
+    return;
+  }
+  StringRef file = *kernel->entry.getString("file");
+  if (llvm::Error error = writeFile(path(file), kernel->data)) {
+    report(job, llvm::toString(std::move(error)));
+    std::lock_guard<std::mutex> lock(mutex);
+    hasFailed = true;
+    return;
+  }
+  std::string figures = "PTX only";
+  if (kernel->isCubin)
+    figures =
+        std::to_string(*kernel->entry.getInteger("registers")) +
+        " registers, " +
+        std::to_string(*kernel->entry.getInteger("spill_bytes")) +
+        " bytes spilled";
+  report(job, figures + ", " +
+                  llvm::Twine(*kernel->entry.getInteger("shared_bytes")) +
+                  " bytes of shared memory, " +
+                  llvm::formatv("{0:f2} s", kernel->seconds).str());
+  job.entry = std::move(kernel->entry);
+}
+
+/// The content of everything a kernel is made from: this program (and so the
+/// passes), ptxas, the problem, the architecture.
+static std::string hashOf(const KernelSpec &spec, StringRef arch,
+                          StringRef tools) {
+  std::string text = (tools + "\n" + arch + "\n" + spec.source).str();
+  for (int64_t value :
+       {overrides.br, overrides.bc, overrides.teams, overrides.stages})
+    text += " " + std::to_string(value);
+  llvm::XXH128_hash_t hash = llvm::xxh3_128bits(
+      llvm::ArrayRef(reinterpret_cast<const uint8_t *>(text.data()), text.size()));
+  return llvm::formatv("{0:x-16}{1:x-16}", hash.high64, hash.low64).str();
+}
+
+/// This executable and ptxas, as text that changes with them.
+static std::string describeTools(const char *argv0) {
+  static int anchor;
+  std::string self = llvm::sys::fs::getMainExecutable(argv0, &anchor);
+  std::string text;
+  if (auto buffer = llvm::MemoryBuffer::getFile(self))
+    text += std::to_string(llvm::xxh3_64bits((*buffer)->getBuffer()));
+  text += " " + findPtxas().value_or("no ptxas");
+  return text;
+}
+
+LogicalResult Library::make(const std::vector<KernelSpec> &specs,
+                            const std::vector<std::string> &archNames) {
+  if (std::error_code error = llvm::sys::fs::create_directories(folder))
+    return fail("cannot make the folder '" + folder + "': " + error.message());
+  static std::string tools = describeTools("fa-gen");
+  llvm::StringMap<llvm::json::Object> old = readManifest(folder);
+  llvm::StringSet<> names;
+  for (const std::string &arch : archNames)
+    for (const KernelSpec &spec : specs) {
+      if (!names.insert(kernelName(spec, arch)).second)
+        return fail("two problems make a kernel of the name '" +
+                    kernelName(spec, arch) + "'");
+      all.push_back({&spec, arch, hashOf(spec, arch, tools), std::nullopt});
+    }
+
+  llvm::DefaultThreadPool pool(llvm::hardware_concurrency(jobs));
+  for (Job &job : all) {
+    auto entry = old.find(kernelName(*job.spec, job.arch));
+    if (entry != old.end() &&
+        entry->second.getString("hash") == StringRef(job.hash) &&
+        llvm::sys::fs::exists(
+            path(entry->second.getString("file").value_or("")))) {
+      job.entry = entry->second;
+      report(job, "up to date");
+      continue;
+    }
+    pool.async([this, &job] { run(job); });
+  }
+  pool.wait();
+  if (hasFailed)
+    return failure();
+
+  std::vector<llvm::json::Object> entries;
+  bool isPtx = false;
+  for (Job &job : all) {
+    isPtx |= job.entry->getString("format") == StringRef("ptx");
+    entries.push_back(std::move(*job.entry));
+  }
+  if (llvm::Error error = writeManifest(folder, std::move(entries)))
+    return fail(llvm::toString(std::move(error)));
+  if (isPtx)
+    llvm::errs() << "no ptxas was found: the library holds PTX, which the "
+                    "driver compiles when it is loaded\n";
+  llvm::outs() << all.size() << " kernels in " << folder << "\n";
+  return success();
+}
+
+int main(int argc, char **argv) {
+  llvm::InitLLVM init(argc, argv);
+  cl::HideUnrelatedOptions(category);
+  cl::ParseCommandLineOptions(
+      argc, argv,
+      "Compiles attention problems to a kernel library: cubins and a "
+      "manifest.json\n\n"
+      "  fa-gen -o out                          the default kernels\n"
+      "  fa-gen attention.mlir -o out           the problems of a file\n"
+      "  fa-gen --head-dims=128 --masks=causal --arch=sm_80,sm_90a -o out\n");
+  DialectRegistry registry;
+  registerDialects(registry);
+  MLIRContext context(registry);
+  FailureOr<std::vector<KernelSpec>> specs = collectSpecs(context);
+  FailureOr<std::vector<std::string>> archNames = collectArchs();
+  if (failed(specs) || failed(archNames))
+    return 1;
+  return failed(Library(registry).make(*specs, *archNames)) ? 1 : 0;
+}
