@@ -1,0 +1,268 @@
+//===- Check.cpp - fa-bench check -----------------------------------------===//
+//
+// Part of Flashloom, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Kernels that compute the same thing are checked together, so that inputs and
+// reference are made once for each problem.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Failure.h"
+#include "Launch.h"
+#include "Tolerance.h"
+#include "Verbs.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <map>
+#include <tuple>
+
+using namespace fa;
+using namespace fa::bench;
+
+/// NaN rows behind each sequence.
+static constexpr int64_t kGuardRows = 8;
+
+/// Sequence lengths around and off every tile edge, without rows, without keys.
+static constexpr int64_t kOddLengths[][2] = {
+    {1, 20}, {5, 2},  {113, 271}, {128, 1000}, {1000, 128},
+    {0, 16}, {16, 0}, {1, 1},     {17, 17},    {4097, 4097}};
+
+namespace {
+
+/// What all kernels of a group compute.
+using GroupKey = std::tuple<int, int64_t, int64_t, std::string, bool>;
+
+/// How a kernel fared over all problems.
+struct Tally {
+  int problems = 0, failed = 0;
+  /// Largest error of o over its limit.
+  double worst = 0;
+  int64_t rowsCompared = 0, rows = 0;
+};
+
+/// Inputs and reference of one problem, on the host and on the device.
+struct Case {
+  Case(const Options &options, const rt::Kernel &kernel, const Sizes &sizes,
+       const Device &device);
+
+  Sizes sizes;
+  float scale;
+  HostTensor q, k, v, o, lse;
+  Reference reference;
+  DeviceBuffer dq, dk, dv, dO, dLse;
+
+  fa_forward_params params(const rt::Kernel &kernel) const;
+  std::string describe() const;
+};
+
+class Checker {
+public:
+  Checker(const Options &options, rt::Library &library, const Device &device)
+      : options(options), library(library), device(device) {}
+
+  int run();
+
+private:
+  void checkGroup(const std::vector<size_t> &kernels);
+  void checkKernel(size_t index, Case &problem);
+  std::vector<Sizes> sizesFor(const rt::Kernel &kernel) const;
+  void report(const rt::Kernel &kernel, const Case &problem,
+              const Comparison &result);
+  int summarize() const;
+
+  const Options &options;
+  rt::Library &library;
+  const Device &device;
+  std::map<size_t, Tally> tallies;
+};
+
+} // namespace
+
+static Layout layoutOf(const Options &options) {
+  return options.layout.value_or(Layout::Bshd);
+}
+
+Case::Case(const Options &options, const rt::Kernel &kernel, const Sizes &sizes,
+           const Device &device)
+    : sizes(sizes), scale(defaultScale(kernel)),
+      q(kernel.dtype, sizes.batch, sizes.heads, sizes.seqQ, sizes.dim,
+        layoutOf(options), kGuardRows),
+      k(kernel.dtype, sizes.batch, sizes.kvHeads, sizes.seqKv, sizes.dim,
+        layoutOf(options), kGuardRows),
+      v(kernel.dtype, sizes.batch, sizes.kvHeads, sizes.seqKv, sizes.dimV,
+        layoutOf(options), kGuardRows),
+      o(kernel.dtype, sizes.batch, sizes.heads, sizes.seqQ, sizes.dimV,
+        layoutOf(options), kGuardRows),
+      lse(FA_F32, sizes.batch, sizes.heads, sizes.seqQ, 1, Layout::Bhsd,
+          kGuardRows),
+      dq(device, q.bytes().size()), dk(device, k.bytes().size()),
+      dv(device, v.bytes().size()), dO(device, o.bytes().size()),
+      dLse(device, lse.bytes().size()) {
+  q.fill(options.distribution, 4 * options.seed);
+  k.fill(options.distribution, 4 * options.seed + 1);
+  v.fill(Distribution{}, 4 * options.seed + 2);
+  dq.upload(q.bytes().data(), q.bytes().size());
+  dk.upload(k.bytes().data(), k.bytes().size());
+  dv.upload(v.bytes().data(), v.bytes().size());
+  Inputs inputs{q, k, v, scale, *findVariant(kernel.variant)};
+  reference = computeReference(inputs, chooseRows(sizes, options.seed));
+}
+
+fa_forward_params Case::params(const rt::Kernel &kernel) const {
+  fa_forward_params params = {};
+  params.struct_size = sizeof(params);
+  params.q = q.view(dq.data(), 4);
+  params.k = k.view(dk.data(), 4);
+  params.v = v.view(dv.data(), 4);
+  params.o = o.view(dO.data(), 4);
+  params.lse = lse.view(dLse.data(), 3);
+  params.scale = scale;
+  params.variant = kernel.variant.c_str();
+  return params;
+}
+
+std::string Case::describe() const {
+  std::string heads = std::to_string(sizes.heads);
+  if (sizes.kvHeads != sizes.heads)
+    heads += "/" + std::to_string(sizes.kvHeads);
+  return "b" + std::to_string(sizes.batch) + " h" + heads + " q" +
+         std::to_string(sizes.seqQ) + " kv" + std::to_string(sizes.seqKv);
+}
+
+/// Heads of k and v: fewer than heads where the kernel can.
+static int64_t kvHeadsFor(const rt::Kernel &kernel, int64_t heads) {
+  if (kernel.gqa)
+    for (int64_t ratio : {3, 2})
+      if (heads % ratio == 0)
+        return heads / ratio;
+  return heads;
+}
+
+std::vector<Sizes> Checker::sizesFor(const rt::Kernel &kernel) const {
+  std::vector<Sizes> list;
+  auto add = [&](int64_t batch, int64_t heads, int64_t seqQ, int64_t seqKv) {
+    list.push_back({batch, heads, kvHeadsFor(kernel, heads), seqQ, seqKv,
+                    kernel.headDim, kernel.headDimV});
+  };
+  for (const auto &size : options.sizes)
+    add(size[0], size[1], size[2], size[3]);
+  if (!list.empty())
+    return list;
+  for (const auto &lengths : kOddLengths) {
+    bool big = lengths[0] > 4000;
+    add(big ? 1 : 2, big ? 2 : 3, lengths[0], lengths[1]);
+  }
+  for (int64_t seq = 512; seq <= kTokens; seq *= 2) {
+    Sizes sizes = benchmarkSizes(kernel, seq);
+    add(sizes.batch, sizes.heads, seq, seq);
+  }
+  return list;
+}
+
+void Checker::report(const rt::Kernel &kernel, const Case &problem,
+                     const Comparison &result) {
+  if (result.passed() && !options.verbose)
+    return;
+  std::printf("%s %s %s: o %.2e of %.2e, lse %.2e of %.2e, rows %zu of %lld",
+              result.passed() ? "ok  " : "FAIL", kernel.name.c_str(),
+              problem.describe().c_str(), result.oError, result.oLimit,
+              result.lseError, result.lseLimit, problem.reference.rows.size(),
+              static_cast<long long>(problem.sizes.rows()));
+  if (result.oError > result.oLimit)
+    std::printf("; worst o at batch %lld, head %lld, row %lld",
+                static_cast<long long>(result.worst.b),
+                static_cast<long long>(result.worst.h),
+                static_cast<long long>(result.worst.i));
+  std::printf("%s%s\n", result.fault.empty() ? "" : "; ", result.fault.c_str());
+  std::fflush(stdout);
+}
+
+void Checker::checkKernel(size_t index, Case &problem) {
+  const rt::Kernel &kernel = library.kernel(index);
+  problem.dO.fillBytes(0xff);
+  problem.dLse.fillBytes(0xff);
+  fa_forward_params params = problem.params(kernel);
+  rt::launch(library, index, rt::checkProblem(&params), params,
+             device.stream());
+  device.wait(options.timeoutS, kernel.name + " on " + problem.describe());
+  problem.dO.download(problem.o.bytes().data(), problem.o.bytes().size());
+  problem.dLse.download(problem.lse.bytes().data(), problem.lse.bytes().size());
+
+  Comparison result = compare(problem.o, problem.lse, problem.reference);
+  Tally &tally = tallies[index];
+  ++tally.problems;
+  tally.failed += !result.passed();
+  if (result.oError > 0)
+    tally.worst = std::max(tally.worst, result.oError / result.oLimit);
+  tally.rowsCompared += int64_t(problem.reference.rows.size());
+  tally.rows += problem.sizes.rows();
+  report(kernel, problem, result);
+}
+
+void Checker::checkGroup(const std::vector<size_t> &kernels) {
+  const rt::Kernel &first = library.kernel(kernels.front());
+  if (!findVariant(first.variant)) {
+    for (size_t index : kernels) {
+      std::printf("FAIL %s: no reference for variant %s (there is: %s)\n",
+                  library.kernel(index).name.c_str(), first.variant.c_str(),
+                  variantNames().c_str());
+      ++tallies[index].failed;
+    }
+    return;
+  }
+  for (const Sizes &sizes : sizesFor(first)) {
+    Case problem(options, first, sizes, device);
+    for (size_t index : kernels)
+      checkKernel(index, problem);
+  }
+}
+
+int Checker::summarize() const {
+  int problems = 0, failed = 0;
+  for (const auto &[index, tally] : tallies) {
+    std::printf("%s %s: %d problems, %d failed, o error at most %.2f of its "
+                "limit, rows %lld of %lld\n",
+                tally.failed ? "FAIL" : "ok  ",
+                library.kernel(index).name.c_str(), tally.problems,
+                tally.failed, tally.worst,
+                static_cast<long long>(tally.rowsCompared),
+                static_cast<long long>(tally.rows));
+    problems += tally.problems;
+    failed += tally.failed;
+  }
+  std::printf("%zu kernels, %d problems, %d failed\n", tallies.size(), problems,
+              failed);
+  return failed ? kFailed : kOk;
+}
+
+int Checker::run() {
+  std::map<GroupKey, std::vector<size_t>> groups;
+  for (size_t index : fittingKernels(options, library)) {
+    const rt::Kernel &kernel = library.kernel(index);
+    groups[{kernel.dtype, kernel.headDim, kernel.headDimV, kernel.variant,
+            kernel.gqa}]
+        .push_back(index);
+  }
+  if (groups.empty())
+    return kFailed;
+  try {
+    for (const auto &group : groups)
+      checkGroup(group.second);
+  } catch (const rt::Failure &failure) {
+    // A failed launch mostly takes the context with it: nothing after it
+    // counts.
+    std::printf("FAIL %s; stopped\n", failure.what());
+    summarize();
+    return kFailed;
+  }
+  return summarize();
+}
+
+int fa::bench::runCheck(const Options &options, rt::Library &library,
+                        const Device &device) {
+  return Checker(options, library, device).run();
+}

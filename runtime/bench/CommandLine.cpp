@@ -1,0 +1,303 @@
+//===- CommandLine.cpp - The options of fa-bench --------------------------===//
+//
+// Part of Flashloom, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "CommandLine.h"
+
+#include "Variants.h"
+
+#include <cerrno>
+#include <cmath>
+#include <cstdlib>
+#include <limits>
+
+using namespace fa::bench;
+
+namespace {
+
+/// Sets an option from a flag's value; false where the value is not of the
+/// form.
+using Setter = bool (*)(Options &, const std::string &);
+
+struct Flag {
+  const char *name;
+  /// The form of the value; "" for a flag without one.
+  const char *form;
+  /// The only verb that has the flag; Help: every verb.
+  Verb verb;
+  Setter set;
+  const char *help;
+};
+
+constexpr int64_t kMaxSize = int64_t(1) << 31;
+constexpr int64_t kMaxRuns = 100000;
+
+} // namespace
+
+static bool parseInteger(const std::string &text, int64_t low, int64_t high,
+                         int64_t &value) {
+  errno = 0;
+  char *end = nullptr;
+  long long parsed = std::strtoll(text.c_str(), &end, 10);
+  if (text.empty() || *end || errno || parsed < low || parsed > high)
+    return false;
+  value = parsed;
+  return true;
+}
+
+static std::vector<std::string> split(const std::string &text, char separator) {
+  std::vector<std::string> parts(1);
+  for (char c : text) {
+    if (c == separator)
+      parts.emplace_back();
+    else
+      parts.back() += c;
+  }
+  return parts;
+}
+
+static bool setSizes(Options &options, const std::string &text) {
+  options.sizes.clear();
+  for (const std::string &entry : split(text, ';')) {
+    std::vector<std::string> numbers = split(entry, ',');
+    std::array<int64_t, 4> sizes;
+    if (numbers.size() != sizes.size())
+      return false;
+    for (size_t i = 0; i < sizes.size(); ++i)
+      if (!parseInteger(numbers[i], 0, kMaxSize, sizes[i]))
+        return false;
+    options.sizes.push_back(sizes);
+  }
+  return true;
+}
+
+static bool setSeqs(Options &options, const std::string &text) {
+  options.seqs.clear();
+  for (const std::string &entry : split(text, ',')) {
+    int64_t seq;
+    if (!parseInteger(entry, 1, kMaxSize, seq))
+      return false;
+    options.seqs.push_back(seq);
+  }
+  return true;
+}
+
+static bool setDistribution(Options &options, const std::string &text) {
+  std::optional<Distribution> parsed = Distribution::parse(text);
+  if (parsed)
+    options.distribution = *parsed;
+  return parsed.has_value();
+}
+
+static bool setLayout(Options &options, const std::string &text) {
+  if (text != "bshd" && text != "bhsd")
+    return false;
+  options.layout = text == "bshd" ? Layout::Bshd : Layout::Bhsd;
+  return true;
+}
+
+static bool setTimeout(Options &options, const std::string &text) {
+  char *end = nullptr;
+  double value = std::strtod(text.c_str(), &end);
+  if (text.empty() || *end || !std::isfinite(value) || value <= 0)
+    return false;
+  options.timeoutS = value;
+  return true;
+}
+
+static bool setSeed(Options &options, const std::string &text) {
+  int64_t value;
+  if (!parseInteger(text, 0, std::numeric_limits<int64_t>::max(), value))
+    return false;
+  options.seed = uint64_t(value);
+  return true;
+}
+
+static bool setRuns(Options &options, const std::string &text) {
+  int64_t value;
+  if (!parseInteger(text, 1, kMaxRuns, value))
+    return false;
+  options.runs = int(value);
+  return true;
+}
+
+static bool setWarmup(Options &options, const std::string &text) {
+  int64_t value;
+  if (!parseInteger(text, 0, kMaxRuns, value))
+    return false;
+  options.warmup = int(value);
+  return true;
+}
+
+static bool setName(Options &options, const std::string &text) {
+  options.name = text;
+  return !text.empty() && text.find_first_of(",\n\"") == std::string::npos;
+}
+
+static bool setKernel(Options &options, const std::string &text) {
+  options.kernel = text;
+  return true;
+}
+
+static bool setVerbose(Options &options, const std::string &) {
+  return options.verbose = true;
+}
+
+static bool setVerboseClock(Options &options, const std::string &) {
+  return options.verboseClock = true;
+}
+
+static const Flag kFlags[] = {
+    {"--kernel", "SUBSTRING", Verb::Help, setKernel,
+     "only kernels whose name contains it"},
+    {"--layout", "bshd|bhsd", Verb::Help, setLayout,
+     "order of the tensors in memory (check: bshd; time: bhsd, as "
+     "bench_torch.py)"},
+    {"--timeout-s", "SECONDS", Verb::Help, setTimeout,
+     "a kernel that runs longer hangs (60)"},
+    {"--seed", "N", Verb::Help, setSeed, "of the random inputs (0)"},
+    {"--sizes", "B,H,Sq,Skv;...", Verb::Check, setSizes,
+     "the problems (a list of odd ones, and the benchmark's)"},
+    {"--dist", "normal|large:X|constant:X", Verb::Check, setDistribution,
+     "elements of q and k: normal draws, X times those, or all X (normal)"},
+    {"--verbose", "", Verb::Check, setVerbose, "a line for each problem"},
+    {"--name", "NAME", Verb::Time, setName,
+     "the first column of the CSV (flashloom)"},
+    {"--seqs", "S,...", Verb::Time, setSeqs,
+     "sequence lengths (512,1024,2048,4096,8192,16384)"},
+    {"--runs", "N", Verb::Time, setRuns, "timed launches a cell (30)"},
+    {"--warmup", "N", Verb::Time, setWarmup, "launches before those (10)"},
+    {"--verbose-clock", "", Verb::Time, setVerboseClock,
+     "the clock in MHz after each cell, on stderr (needs NVML)"},
+};
+
+static const char *verbName(Verb verb) {
+  return verb == Verb::Check ? "check" : verb == Verb::Time ? "time" : "help";
+}
+
+static std::string flagLines(Verb verb) {
+  const size_t column = 38;
+  std::string text;
+  for (const Flag &flag : kFlags) {
+    if (flag.verb != verb)
+      continue;
+    std::string line =
+        std::string("  ") + flag.name + (*flag.form ? "=" : "") + flag.form;
+    line.resize(std::max(column, line.size() + 1), ' ');
+    text += line + flag.help + "\n";
+  }
+  return text;
+}
+
+std::string fa::bench::helpText() {
+  return "fa-bench: checks and times a kernel library on this machine's first "
+         "GPU\n\n"
+         "  fa-bench check DIR [options]\n"
+         "  fa-bench time DIR [options]\n"
+         "  fa-bench --help\n\n"
+         "DIR is a folder that fa-gen wrote: manifest.json and the kernels. "
+         "Kernels for\nother architectures are left out. Variants that can be "
+         "checked and timed: " +
+         variantNames() +
+         ".\n\n"
+         "check runs every kernel on each problem, with outputs poisoned with "
+         "NaN and NaN\nin the rows behind each sequence, and holds o and lse "
+         "against a float64\nreference: |o - ref| <= 2 max|naive - ref| + 2 "
+         "max|((ref + 0.3) - 0.3) - ref|,\n|lse - ref| <= 1e-5 max(1, |ref|). "
+         "Of large problems a sample of rows is\ncompared; that every element "
+         "is written and finite is checked on all rows.\nKernels with gqa get "
+         "2 or 3 heads per kv head where the heads allow it.\n\n"
+         "time prints CSV: peer,pass,dtype,head_dim,head_dim_v,variant,batch,"
+         "heads,\nkv_heads,seq_q,seq_kv,median_ms,rate (TFLOP/s), at "
+         "batch*seq = 16384 and\nheads*head_dim = 2048. Where several kernels "
+         "fit a cell, the one that the\nruntime prefers is timed.\n\n"
+         "Options of both (and what holds without them):\n" +
+         flagLines(Verb::Help) + "\nOptions of check:\n" +
+         flagLines(Verb::Check) + "\nOptions of time:\n" +
+         flagLines(Verb::Time) +
+         "\nExit status: 0 fine, 1 a check or the library failed, 2 wrong "
+         "usage, 3 a kernel\nhangs, 77 no GPU.\n";
+}
+
+static const Flag *findFlag(const std::string &name) {
+  for (const Flag &flag : kFlags)
+    if (name == flag.name)
+      return &flag;
+  return nullptr;
+}
+
+/// Applies the flag at words[at]; moves `at` to the last word that it takes.
+static std::string applyFlag(const std::vector<std::string> &words, size_t &at,
+                             Options &options) {
+  const std::string &word = words[at];
+  size_t equals = word.find('=');
+  std::string name = word.substr(0, equals);
+  const Flag *flag = findFlag(name);
+  if (!flag)
+    return "unknown option " + name;
+  if (flag->verb != Verb::Help && flag->verb != options.verb)
+    return name + " is an option of " + verbName(flag->verb) + " only";
+  std::string value;
+  if (!*flag->form && equals != std::string::npos)
+    return name + " takes no value";
+  if (*flag->form) {
+    if (equals == std::string::npos && at + 1 == words.size())
+      return name + " needs a value: " + flag->form;
+    value = equals == std::string::npos ? words[++at] : word.substr(equals + 1);
+  }
+  if (!flag->set(options, value))
+    return name + " must be " + flag->form + " (found " + value + ")";
+  return "";
+}
+
+static bool isHelp(const std::string &word) {
+  return word == "--help" || word == "-h";
+}
+
+static bool parseVerb(const std::string &word, Options &options,
+                      std::string &error) {
+  if (word == "check")
+    options.verb = Verb::Check;
+  else if (word == "time")
+    options.verb = Verb::Time;
+  else
+    error = "unknown verb " + word + " (known: check, time)";
+  return error.empty();
+}
+
+static bool parseWords(const std::vector<std::string> &words, Options &options,
+                       std::string &error) {
+  for (size_t at = 1; at < words.size(); ++at) {
+    if (words[at].compare(0, 2, "--") == 0)
+      error = applyFlag(words, at, options);
+    else if (options.directory.empty())
+      options.directory = words[at];
+    else
+      error = "one folder, not also " + words[at];
+    if (!error.empty())
+      return false;
+  }
+  if (options.directory.empty())
+    error = "the library's folder is missing";
+  return error.empty();
+}
+
+std::optional<Options>
+fa::bench::parseCommandLine(const std::vector<std::string> &words,
+                            std::string &error) {
+  Options options;
+  error.clear();
+  for (const std::string &word : words)
+    if (isHelp(word))
+      return options;
+  if (words.empty())
+    error = "a verb is missing (known: check, time)";
+  else if (parseVerb(words[0], options, error))
+    parseWords(words, options, error);
+  if (!error.empty())
+    return std::nullopt;
+  return options;
+}

@@ -1,0 +1,55 @@
+//===- CommandLine.h - The options of fa-bench ------------------*- C++ -*-===//
+//
+// Part of Flashloom, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FLASHLOOM_BENCH_COMMANDLINE_H
+#define FLASHLOOM_BENCH_COMMANDLINE_H
+
+#include "HostTensor.h"
+
+#include <array>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace fa::bench {
+
+enum class Verb { Help, Check, Time };
+
+struct Options {
+  Verb verb = Verb::Help;
+  std::string directory;
+  /// Only kernels whose name contains this.
+  std::string kernel;
+  /// Empty: the verb's own choice.
+  std::optional<Layout> layout;
+  /// Seconds.
+  double timeoutS = 60;
+  uint64_t seed = 0;
+
+  /// check: batch, heads, seq_q, seq_kv; empty: the default sizes.
+  std::vector<std::array<int64_t, 4>> sizes;
+  Distribution distribution;
+  bool verbose = false;
+
+  /// time.
+  std::string name = "flashloom";
+  std::vector<int64_t> seqs = {512, 1024, 2048, 4096, 8192, 16384};
+  int runs = 30, warmup = 10;
+  bool verboseClock = false;
+};
+
+/// Parses the arguments after the program's name. On an error returns nothing
+/// and sets `error` to one line.
+std::optional<Options> parseCommandLine(const std::vector<std::string> &words,
+                                        std::string &error);
+
+/// The text of --help.
+std::string helpText();
+
+} // namespace fa::bench
+
+#endif // FLASHLOOM_BENCH_COMMANDLINE_H

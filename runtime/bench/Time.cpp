@@ -1,0 +1,239 @@
+//===- Time.cpp - fa-bench time -------------------------------------------===//
+//
+// Part of Flashloom, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Failure.h"
+#include "Float16.h"
+#include "Launch.h"
+#include "Parallel.h"
+#include "SmClock.h"
+#include "Stopwatch.h"
+#include "Verbs.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <map>
+#include <memory>
+#include <tuple>
+
+using namespace fa;
+using namespace fa::bench;
+
+namespace {
+
+/// Buffers that every cell of one element type views with its own shape.
+struct Buffers {
+  Buffers(const Device &device, fa_dtype dtype, int64_t elements,
+          uint64_t seed);
+
+  fa_dtype dtype;
+  DeviceBuffer q, k, v, o, lse;
+};
+
+class Timer {
+public:
+  Timer(const Options &options, rt::Library &library, const Device &device)
+      : options(options), library(library), device(device),
+        stopwatch(device,
+                  {options.runs, options.warmup, 0.1, options.timeoutS}),
+        clock(options.verboseClock ? device.pciBusId() : "") {}
+
+  int run();
+
+private:
+  bool timeCell(size_t index, int64_t seq, const Buffers &buffers);
+  double measure(size_t index, const fa_forward_params &params);
+  int64_t mostElements(const std::vector<size_t> &kernels) const;
+
+  const Options &options;
+  rt::Library &library;
+  const Device &device;
+  Stopwatch stopwatch;
+  SmClock clock;
+};
+
+} // namespace
+
+/// `count` normal draws of an element type on the device.
+static void uploadNormal(const DeviceBuffer &buffer, fa_dtype dtype,
+                         int64_t count, uint64_t stream) {
+  std::vector<uint8_t> bytes(count * rt::dtypeBytes(dtype));
+  parallelRanges(count, 1 << 16, [&](int64_t lo, int64_t hi) {
+    std::vector<float> values(hi - lo);
+    for (int64_t i = lo; i < hi; ++i)
+      values[i - lo] = normal(stream, i);
+    narrow(dtype, values.data(), bytes.data() + lo * rt::dtypeBytes(dtype),
+           hi - lo);
+  });
+  buffer.upload(bytes.data(), bytes.size());
+}
+
+Buffers::Buffers(const Device &device, fa_dtype dtype, int64_t elements,
+                 uint64_t seed)
+    : dtype(dtype), q(device, elements * rt::dtypeBytes(dtype)),
+      k(device, elements * rt::dtypeBytes(dtype)),
+      v(device, elements * rt::dtypeBytes(dtype)),
+      o(device, elements * rt::dtypeBytes(dtype)),
+      lse(device, elements * sizeof(float)) {
+  uploadNormal(q, dtype, elements, 4 * seed);
+  uploadNormal(k, dtype, elements, 4 * seed + 1);
+  uploadNormal(v, dtype, elements, 4 * seed + 2);
+}
+
+static fa_tensor viewOf(const DeviceBuffer &buffer, fa_dtype dtype,
+                        const Sizes &sizes, int64_t dim, Layout layout) {
+  int64_t heads = sizes.heads, seq = sizes.seqQ;
+  fa_tensor tensor = {buffer.data(),
+                      dtype,
+                      4,
+                      {sizes.batch, heads, seq, dim},
+                      {heads * seq * dim, seq * dim, dim, 1}};
+  if (layout == Layout::Bshd) {
+    tensor.strides[1] = dim;
+    tensor.strides[2] = heads * dim;
+  }
+  return tensor;
+}
+
+static fa_forward_params cellParams(const rt::Kernel &kernel,
+                                    const Sizes &sizes, const Buffers &buffers,
+                                    Layout layout) {
+  fa_forward_params params = {};
+  params.struct_size = sizeof(params);
+  params.q = viewOf(buffers.q, kernel.dtype, sizes, sizes.dim, layout);
+  params.k = viewOf(buffers.k, kernel.dtype, sizes, sizes.dim, layout);
+  params.v = viewOf(buffers.v, kernel.dtype, sizes, sizes.dimV, layout);
+  params.o = viewOf(buffers.o, kernel.dtype, sizes, sizes.dimV, layout);
+  params.lse = {buffers.lse.data(),
+                FA_F32,
+                3,
+                {sizes.batch, sizes.heads, sizes.seqQ, 0},
+                {sizes.heads * sizes.seqQ, sizes.seqQ, 1, 0}};
+  params.scale = defaultScale(kernel);
+  params.variant = kernel.variant.c_str();
+  return params;
+}
+
+/// The columns of a cell from dtype to seq_kv.
+static std::string cellColumns(const rt::Kernel &kernel, const Sizes &sizes) {
+  std::string text = std::string(rt::dtypeName(kernel.dtype)) + "," +
+                     std::to_string(kernel.headDim) + "," +
+                     std::to_string(kernel.headDimV) + "," + kernel.variant;
+  for (int64_t size :
+       {sizes.batch, sizes.heads, sizes.kvHeads, sizes.seqQ, sizes.seqKv})
+    text += "," + std::to_string(size);
+  return text;
+}
+
+double Timer::measure(size_t index, const fa_forward_params &params) {
+  rt::Problem problem = rt::checkProblem(&params);
+  auto launch = [&] {
+    rt::launch(library, index, problem, params, device.stream());
+  };
+  auto readClock = [&] {
+    if (!options.verboseClock)
+      return;
+    if (std::optional<unsigned> mhz = clock.megahertz())
+      std::fprintf(stderr, "# clock %u MHz\n", *mhz);
+    else
+      std::fprintf(stderr, "# clock unknown: NVML cannot be used\n");
+  };
+  return stopwatch.medianMs(launch, library.kernel(index).name, readClock);
+}
+
+/// Prints the row of a cell; false where the cell failed.
+bool Timer::timeCell(size_t index, int64_t seq, const Buffers &buffers) {
+  const rt::Kernel &kernel = library.kernel(index);
+  Sizes sizes = benchmarkSizes(kernel, seq);
+  std::string columns = cellColumns(kernel, sizes);
+  bool timed = false;
+  try {
+    double ms =
+        measure(index, cellParams(kernel, sizes, buffers,
+                                  options.layout.value_or(Layout::Bhsd)));
+    double flops = sizes.flops() * findVariant(kernel.variant)->share(seq);
+    std::printf("%s,%s,%s,%.4f,%.1f\n", options.name.c_str(),
+                kernel.pass.c_str(), columns.c_str(), ms, flops / ms / 1e9);
+    timed = true;
+  } catch (const rt::Failure &failure) {
+    // As bench_torch.py does: a refused cell keeps its row.
+    std::string text = failure.what();
+    std::replace(text.begin(), text.end(), ',', ';');
+    std::printf("%s,refused,%s,%s,%s\n", options.name.c_str(), columns.c_str(),
+                fa_status_name(failure.status()), text.c_str());
+  }
+  std::fflush(stdout);
+  return timed;
+}
+
+/// Elements of the largest tensor over all cells.
+int64_t Timer::mostElements(const std::vector<size_t> &kernels) const {
+  int64_t most = 0;
+  for (size_t index : kernels)
+    for (int64_t seq : options.seqs) {
+      Sizes sizes = benchmarkSizes(library.kernel(index), seq);
+      most = std::max(most, sizes.rows() * std::max(sizes.dim, sizes.dimV));
+    }
+  return most;
+}
+
+/// One kernel for each cell: the one that the runtime prefers. In the order of
+/// bench_torch.py: by dtype, head dimensions, variant.
+static std::vector<size_t> preferredKernels(const rt::Library &library,
+                                            const std::vector<size_t> &all) {
+  std::map<std::tuple<int, int64_t, int64_t, int>, size_t> best;
+  std::vector<std::string> variants;
+  for (size_t index : all) {
+    const rt::Kernel &kernel = library.kernel(index);
+    auto known = std::find(variants.begin(), variants.end(), kernel.variant);
+    int variant = int(known - variants.begin());
+    if (known == variants.end())
+      variants.push_back(kernel.variant);
+    auto [entry, inserted] = best.try_emplace(
+        {kernel.dtype, kernel.headDim, kernel.headDimV, variant}, index);
+    if (!inserted && rt::isPreferred(kernel, library.kernel(entry->second)))
+      entry->second = index;
+  }
+  std::vector<size_t> chosen;
+  for (const auto &entry : best)
+    chosen.push_back(entry.second);
+  return chosen;
+}
+
+int Timer::run() {
+  std::vector<size_t> fitting = fittingKernels(options, library);
+  if (fitting.empty())
+    return kFailed;
+  int status = kOk;
+  std::unique_ptr<Buffers> buffers;
+  std::fprintf(stderr, "# %s\n", device.describe().c_str());
+  std::printf("peer,pass,dtype,head_dim,head_dim_v,variant,batch,heads,"
+              "kv_heads,seq_q,seq_kv,median_ms,rate\n");
+  std::vector<size_t> kernels = preferredKernels(library, fitting);
+  int64_t elements = mostElements(kernels);
+  for (size_t index : kernels) {
+    const rt::Kernel &kernel = library.kernel(index);
+    if (!findVariant(kernel.variant)) {
+      std::fprintf(stderr, "# %s is left out: no FLOP count for variant %s\n",
+                   kernel.name.c_str(), kernel.variant.c_str());
+      continue;
+    }
+    if (!buffers || buffers->dtype != kernel.dtype) {
+      buffers.reset();
+      buffers = std::make_unique<Buffers>(device, kernel.dtype, elements,
+                                          options.seed);
+    }
+    for (int64_t seq : options.seqs)
+      if (!timeCell(index, seq, *buffers))
+        status = kFailed;
+  }
+  return status;
+}
+
+int fa::bench::runTime(const Options &options, rt::Library &library,
+                       const Device &device) {
+  return Timer(options, library, device).run();
+}

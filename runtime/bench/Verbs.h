@@ -1,0 +1,44 @@
+//===- Verbs.h - What fa-bench does -----------------------------*- C++ -*-===//
+//
+// Part of Flashloom, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FLASHLOOM_BENCH_VERBS_H
+#define FLASHLOOM_BENCH_VERBS_H
+
+#include "CommandLine.h"
+#include "Device.h"
+#include "Library.h"
+#include "Sampling.h"
+
+namespace fa::bench {
+
+/// Exit statuses.
+inline constexpr int kOk = 0, kFailed = 1, kUsage = 2, kNoGpu = 77;
+
+/// Checks every fitting kernel; returns the exit status.
+int runCheck(const Options &options, rt::Library &library,
+             const Device &device);
+
+/// Times the library's cells; returns the exit status.
+int runTime(const Options &options, rt::Library &library, const Device &device);
+
+/// Indexes of the kernels that run on the current device and that --kernel
+/// accepts. None at all is said on stderr.
+std::vector<size_t> fittingKernels(const Options &options,
+                                   const rt::Library &library);
+
+/// Tokens and model width of the benchmark, as in FlashAttention-3's paper.
+inline constexpr int64_t kTokens = 16384, kWidth = 2048;
+
+/// The benchmark's problem for a kernel and a sequence length.
+Sizes benchmarkSizes(const rt::Kernel &kernel, int64_t seq);
+
+/// 1/sqrt(head_dim).
+float defaultScale(const rt::Kernel &kernel);
+
+} // namespace fa::bench
+
+#endif // FLASHLOOM_BENCH_VERBS_H

@@ -1,0 +1,208 @@
+/*===- fa_runtime.h - C API of the Flashloom runtime ------------*- C -*-===*
+ *
+ * Part of Flashloom, under the Apache License v2.0 with LLVM Exceptions.
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ *
+ *===----------------------------------------------------------------------===*
+ *
+ * Opens a kernel library (a folder of cubins and a manifest.json, as fa-gen
+ * writes it), picks the kernel of a problem, checks every argument and launches
+ * it on the caller's stream. Only the CUDA driver is used, and it is loaded at
+ * the first call that needs it: opening and listing a library needs no GPU.
+ *
+ * Threads: every function may be called from any thread at the same time, but
+ * fa_library_close must not run beside another call on the same library.
+ *
+ *===----------------------------------------------------------------------===*/
+
+#ifndef FLASHLOOM_FA_RUNTIME_H
+#define FLASHLOOM_FA_RUNTIME_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#if defined(__GNUC__)
+#define FA_API __attribute__((visibility("default")))
+#else
+#define FA_API
+#endif
+
+/* C++ must not assume that an enumeration holds one of its named values. */
+#ifdef __cplusplus
+#define FA_ENUM(name) name : int
+#else
+#define FA_ENUM(name) name
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** What a call returns. On all but FA_SUCCESS fa_last_error has the reason. */
+typedef enum FA_ENUM(fa_status) {
+  FA_SUCCESS = 0,
+  /** An argument breaks a rule; the text names it, the rule and the value. */
+  FA_INVALID_ARGUMENT = 1,
+  /** The manifest or a kernel file is missing or malformed. */
+  FA_INVALID_LIBRARY = 2,
+  /** The library has no kernel for this problem or for this device. */
+  FA_NO_KERNEL = 3,
+  /** The CUDA driver cannot be loaded, or no CUDA context is current. */
+  FA_NO_DRIVER = 4,
+  /** A call of the CUDA driver failed. */
+  FA_DRIVER_ERROR = 5,
+  /** Host memory is exhausted. */
+  FA_OUT_OF_MEMORY = 6,
+  /** A fault of the runtime itself. */
+  FA_INTERNAL_ERROR = 7
+} fa_status;
+
+/** Element types. 0 is none of them, so that a zeroed tensor is refused. */
+typedef enum FA_ENUM(fa_dtype) { FA_BF16 = 1, FA_F16 = 2, FA_F32 = 3 } fa_dtype;
+
+/** An open kernel library. */
+typedef struct fa_library fa_library;
+
+/** A stream: a CUstream or cudaStream_t can be passed as it is. */
+typedef struct CUstream_st *fa_stream;
+
+/** A view of device memory: element (i0, i1, ...) lies at
+ * data + sizeof(element) * (i0 * strides[0] + i1 * strides[1] + ...). */
+typedef struct fa_tensor {
+  /** Device address of element (0, 0, ...); may be NULL without elements. */
+  void *data;
+  fa_dtype dtype;
+  int32_t rank;
+  /** Elements along each dimension; entries at and after rank are ignored. */
+  int64_t sizes[4];
+  /** Strides in elements, none negative. */
+  int64_t strides[4];
+} fa_tensor;
+
+/** The arguments of one forward pass: o = softmax(mask(scale * q k^T)) v. */
+typedef struct fa_forward_params {
+  /** sizeof(fa_forward_params): lets later versions add fields. */
+  size_t struct_size;
+  /** [batch, heads, seq_q, head_dim]. q, k, v and o have one dtype. The address
+   * of q, k and v is a multiple of 16 bytes; their last stride is 1 and their
+   * other strides are multiples of 16 bytes (8 elements of bf16), except along
+   * a dimension of size 1, where the stride does not matter. A stride of 0
+   * repeats one row, head or batch. */
+  fa_tensor q;
+  /** [batch, kv_heads, seq_kv, head_dim]. heads is kv_heads, or a multiple of
+   * it where the kernel has gqa. */
+  fa_tensor k;
+  /** [batch, kv_heads, seq_kv, head_dim_v]. */
+  fa_tensor v;
+  /** Output, [batch, heads, seq_q, head_dim_v]. Address a multiple of 4 bytes,
+   * last stride 1, other strides multiples of 4 bytes and not 0. A row that
+   * sees no key becomes 0. */
+  fa_tensor o;
+  /** Output, [batch, heads, seq_q], f32: log(sum(exp(score))), the natural
+   * logarithm; -inf for a row that sees no key. */
+  fa_tensor lse;
+  /** Factor of q k^T: finite and not negative, since kernels fold it into the
+   * exponent (a negative factor belongs on q). Usually 1/sqrt(head_dim). */
+  float scale;
+  /** The mask or score of the problem, as the manifest names it: "full",
+   * "causal" (bottom-right: row i sees key j where i + seq_kv - seq_q >= j).
+   * NULL means "full". Not read after the call. */
+  const char *variant;
+} fa_forward_params;
+
+/** What the manifest says about a kernel. Strings live as long as the library.
+ */
+typedef struct fa_kernel_info {
+  /** sizeof(fa_kernel_info), set by the caller. */
+  size_t struct_size;
+  const char *name;
+  /** File inside the library's folder, "cubin" or "ptx" by format. */
+  const char *file;
+  const char *format;
+  /** "sm_80", "sm_90a", ... */
+  const char *arch;
+  /** "fwd". */
+  const char *pass;
+  const char *variant;
+  /** The pass pipeline that made the kernel: "fa2", ... */
+  const char *pipeline;
+  /** The schedule as text. */
+  const char *schedule;
+  /** Hash of the source IR, in hex. */
+  const char *hash;
+  /** Version of ptxas; "" for PTX. */
+  const char *ptxas;
+  fa_dtype dtype;
+  /** 1 where heads may be a multiple of kv_heads, else 0. */
+  int32_t gqa;
+  int64_t head_dim;
+  int64_t head_dim_v;
+  /** Threads per block. */
+  int32_t block;
+  /** Dynamic shared memory per block, bytes. */
+  int32_t shared_bytes;
+  /** Registers per thread; 0 for PTX. */
+  int32_t registers;
+  /** Bytes per thread that ptxas spilled; 0 for PTX. */
+  int32_t spill_bytes;
+} fa_kernel_info;
+
+/** The reason of the last failed call on this thread, one line; "" before any.
+ * Valid until the next failing call on this thread. */
+FA_API const char *fa_last_error(void);
+
+/** The name of a status ("FA_NO_KERNEL"); "unknown status" for other values. */
+FA_API const char *fa_status_name(fa_status status);
+
+/** Opens the library in a folder: reads and checks directory/manifest.json and
+ * that each kernel's file is there. No kernel is loaded and no GPU is needed.
+ * On failure *library is NULL. */
+FA_API fa_status fa_library_open(const char *directory, fa_library **library);
+
+/** Unloads the library's kernels and frees it. Kernels still running must have
+ * finished, and CUDA contexts in which it launched must still exist. NULL is
+ * allowed. */
+FA_API void fa_library_close(fa_library *library);
+
+/** The number of kernels; 0 for NULL. */
+FA_API size_t fa_library_kernel_count(const fa_library *library);
+
+/** Fills *info (whose struct_size is set) for a kernel, 0 <= index < count. */
+FA_API fa_status fa_library_kernel_info(const fa_library *library, size_t index,
+                                        fa_kernel_info *info);
+
+/** Sets *fits to 1 where the kernel runs on the current context's device, else
+ * to 0. */
+FA_API fa_status fa_kernel_fits(const fa_library *library, size_t index,
+                                int32_t *fits);
+
+/** Loads a kernel into the current context. Launches load on demand; this call
+ * moves that time (a PTX file is compiled by the driver) out of the first one.
+ */
+FA_API fa_status fa_kernel_load(fa_library *library, size_t index);
+
+/** Sets *index to the kernel that fa_forward launches for these arguments on
+ * the current context's device: of those with the problem's dtype, head
+ * dimensions and variant that run on the device, the one for the highest
+ * architecture, then a cubin before PTX, then the first in the manifest. */
+FA_API fa_status fa_forward_pick(const fa_library *library,
+                                 const fa_forward_params *params,
+                                 size_t *index);
+
+/** Picks a kernel (fa_forward_pick) and launches it on a stream of the current
+ * context (NULL: the default stream). Never synchronizes; can be captured into
+ * a graph. Without rows (batch, heads or seq_q 0) it succeeds without a launch;
+ * with seq_kv 0 the kernel writes o = 0 and lse = -inf. */
+FA_API fa_status fa_forward(fa_library *library,
+                            const fa_forward_params *params, fa_stream stream);
+
+/** As fa_forward, with a given kernel, which must fit the arguments. */
+FA_API fa_status fa_kernel_launch(fa_library *library, size_t index,
+                                  const fa_forward_params *params,
+                                  fa_stream stream);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* FLASHLOOM_FA_RUNTIME_H */

@@ -1,0 +1,98 @@
+//===- DriverApi.h - The CUDA driver, loaded at run time --------*- C++ -*-===//
+//
+// Part of Flashloom, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The few driver functions that a launch needs, as a table of pointers. The
+// types are declared here, not taken from cuda.h, so that the runtime builds
+// without a CUDA toolkit; a unit test holds them against cuda.h.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FLASHLOOM_RUNTIME_DRIVERAPI_H
+#define FLASHLOOM_RUNTIME_DRIVERAPI_H
+
+#include <cstdint>
+#include <string>
+
+// The opaque types of cuda.h, under its own names.
+struct CUctx_st;
+struct CUmod_st;
+struct CUfunc_st;
+struct CUstream_st;
+
+namespace fa::rt {
+
+using CuResult = int;
+using CuDevice = int;
+using CuContext = CUctx_st *;
+using CuModule = CUmod_st *;
+using CuFunction = CUfunc_st *;
+using CuStream = CUstream_st *;
+
+/// Values of cuda.h's enumerations.
+inline constexpr int kCudaSuccess = 0;
+inline constexpr int kCudaErrorNotInitialized = 3;
+inline constexpr int kCudaErrorNotReady = 600;
+inline constexpr int kComputeCapabilityMajor = 75;
+inline constexpr int kComputeCapabilityMinor = 76;
+inline constexpr int kMaxDynamicSharedBytes = 8;
+inline constexpr int kCaptureModeRelaxed = 2;
+
+/// The driver's functions. Those marked optional are null in old drivers.
+struct DriverApi {
+  CuResult (*getErrorName)(CuResult, const char **) = nullptr;
+  CuResult (*getErrorString)(CuResult, const char **) = nullptr;
+  CuResult (*ctxGetCurrent)(CuContext *) = nullptr;
+  CuResult (*ctxGetDevice)(CuDevice *) = nullptr;
+  CuResult (*ctxPushCurrent)(CuContext) = nullptr;
+  CuResult (*ctxPopCurrent)(CuContext *) = nullptr;
+  /// Optional: a number that no other context of the process ever has.
+  CuResult (*ctxGetId)(CuContext, unsigned long long *) = nullptr;
+  CuResult (*deviceGetAttribute)(int *, int, CuDevice) = nullptr;
+  CuResult (*moduleLoadData)(CuModule *, const void *) = nullptr;
+  CuResult (*moduleUnload)(CuModule) = nullptr;
+  CuResult (*moduleGetFunction)(CuFunction *, CuModule, const char *) = nullptr;
+  CuResult (*funcSetAttribute)(CuFunction, int, int) = nullptr;
+  /// Optional: lets a module be loaded while a stream is being captured.
+  CuResult (*threadExchangeStreamCaptureMode)(int *) = nullptr;
+  CuResult (*launchKernel)(CuFunction, unsigned, unsigned, unsigned, unsigned,
+                           unsigned, unsigned, unsigned, CuStream, void **,
+                           void **) = nullptr;
+
+  /// Throws Failure(FA_DRIVER_ERROR, "`what` failed: ...") unless `result` is
+  /// success.
+  void check(CuResult result, const std::string &what) const;
+
+  /// "CUDA_ERROR_...: text", or the number where the driver knows no name.
+  std::string describe(CuResult result) const;
+};
+
+/// The address of a symbol of libcuda.so.1; null where the symbol is missing.
+/// Throws Failure(FA_NO_DRIVER) where the library cannot be loaded.
+void *findDriverSymbol(const char *name);
+
+/// Sets `function` to a symbol of the driver. Throws Failure(FA_NO_DRIVER)
+/// where it is missing and not optional.
+void requireDriverSymbol(void *address, const char *name);
+template <typename Function>
+void loadDriverSymbol(Function &function, const char *name,
+                      bool optional = false) {
+  void *address = findDriverSymbol(name);
+  if (!optional)
+    requireDriverSymbol(address, name);
+  function = reinterpret_cast<Function>(address);
+}
+
+/// The process's driver, loaded at the first call, or the override. Throws
+/// Failure(FA_NO_DRIVER).
+const DriverApi &driver();
+
+/// Makes `driver()` return this table (null: the real driver again); for tests.
+void overrideDriver(const DriverApi *table);
+
+} // namespace fa::rt
+
+#endif // FLASHLOOM_RUNTIME_DRIVERAPI_H

@@ -1,0 +1,34 @@
+//===- Kernel.cpp - A kernel of a library ---------------------------------===//
+//
+// Part of Flashloom, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Kernel.h"
+
+using namespace fa::rt;
+
+bool fa::rt::isPreferred(const Kernel &a, const Kernel &b) {
+  if (a.arch < b.arch || b.arch < a.arch)
+    return b.arch < a.arch;
+  return a.format == Format::Cubin && b.format == Format::Ptx;
+}
+
+const char *fa::rt::dtypeName(fa_dtype dtype) {
+  switch (dtype) {
+  case FA_BF16:
+    return "bf16";
+  case FA_F16:
+    return "f16";
+  case FA_F32:
+    return "f32";
+  }
+  return "none";
+}
+
+int64_t fa::rt::dtypeBytes(fa_dtype dtype) { return dtype == FA_F32 ? 4 : 2; }
+
+const char *fa::rt::formatName(Format format) {
+  return format == Format::Cubin ? "cubin" : "ptx";
+}

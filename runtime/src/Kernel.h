@@ -1,0 +1,93 @@
+//===- Kernel.h - A kernel of a library -------------------------*- C++ -*-===//
+//
+// Part of Flashloom, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The contents of one entry of manifest.json; docs/kernel-library.md has the
+// meaning of each field.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FLASHLOOM_RUNTIME_KERNEL_H
+#define FLASHLOOM_RUNTIME_KERNEL_H
+
+#include "Architecture.h"
+
+#include "flashloom/fa_runtime.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace fa::rt {
+
+/// PTX is for users without a ptxas: the driver compiles it when it is loaded.
+enum class Format { Cubin, Ptx };
+
+/// The values that a kernel's parameters can be bound to.
+enum class Argument {
+  Q,
+  K,
+  V,
+  O,
+  Lse,
+  Scale,
+  Batch,
+  Heads,
+  KvHeads,
+  SeqQ,
+  SeqKv,
+};
+
+enum class ParamKind { Tensor, F32, Index };
+
+/// One parameter of a kernel; `rank` counts for tensors.
+struct Param {
+  ParamKind kind;
+  Argument argument;
+  int rank = 0;
+};
+
+/// One factor of the grid: ceil(size of a tensor's dimension / tile).
+struct GridFactor {
+  Argument tensor;
+  int dim;
+  int64_t tile;
+};
+
+struct Kernel {
+  std::string name, file, archText, pass, variant, pipeline, entry, hash, ptxas,
+      schedule;
+  Format format = Format::Cubin;
+  Architecture arch;
+  fa_dtype dtype = FA_BF16;
+  int64_t headDim = 0, headDimV = 0;
+  bool gqa = false;
+  std::vector<Param> params;
+  std::vector<GridFactor> grid;
+  int32_t block = 0, sharedBytes = 0, registers = 0, spillBytes = 0;
+
+  bool runsOn(ComputeCapability device) const {
+    return format == Format::Cubin ? arch.cubinRunsOn(device)
+                                   : arch.ptxRunsOn(device);
+  }
+};
+
+/// Whether `a` is preferred where both fit: the higher architecture, then a
+/// cubin before PTX.
+bool isPreferred(const Kernel &a, const Kernel &b);
+
+/// "bf16"; "none" for values outside the enumeration.
+const char *dtypeName(fa_dtype dtype);
+
+/// Bytes per element.
+int64_t dtypeBytes(fa_dtype dtype);
+
+/// "cubin" or "ptx".
+const char *formatName(Format format);
+
+} // namespace fa::rt
+
+#endif // FLASHLOOM_RUNTIME_KERNEL_H

@@ -1,0 +1,37 @@
+//===- Launch.h - Launching a kernel ----------------------------*- C++ -*-===//
+//
+// Part of Flashloom, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The binary interface between the runtime and the kernels that fa-gen writes:
+// docs/kernel-library.md, "Parameters" and "Grid".
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FLASHLOOM_RUNTIME_LAUNCH_H
+#define FLASHLOOM_RUNTIME_LAUNCH_H
+
+#include "Library.h"
+#include "Problem.h"
+
+namespace fa::rt {
+
+/// A kernel's parameters in the order and form in which the driver takes them:
+/// one slot each, at whose start the parameter's 4 or 8 bytes lie.
+std::vector<uint64_t> packParams(const Kernel &kernel, const Problem &problem,
+                                 const fa_forward_params &params);
+
+/// Blocks of the one-dimensional grid. Throws Failure(FA_INVALID_ARGUMENT)
+/// over 2^31-1, the most that the driver takes.
+unsigned gridSize(const Kernel &kernel, const fa_forward_params &params);
+
+/// Launches the kernel at `index` for arguments that it fits, unless the
+/// problem is empty. Throws Failure.
+void launch(Library &library, size_t index, const Problem &problem,
+            const fa_forward_params &params, CuStream stream);
+
+} // namespace fa::rt
+
+#endif // FLASHLOOM_RUNTIME_LAUNCH_H

@@ -1,0 +1,38 @@
+//===- Library.cpp - An open kernel library -------------------------------===//
+//
+// Part of Flashloom, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Library.h"
+
+#include "Failure.h"
+#include "Files.h"
+
+using namespace fa::rt;
+
+Library::Library(const std::string &directory) : folder(directory) {
+  std::string path = pathOf("manifest.json");
+  manifest = parseManifest(readFile(path), path);
+  for (const Kernel &kernel : manifest.kernels)
+    requireFile(pathOf(kernel.file), kernel.name);
+}
+
+std::string Library::pathOf(const std::string &file) const {
+  return folder + "/" + file;
+}
+
+const Kernel &Library::kernel(size_t index) const {
+  if (index >= kernels().size())
+    throw Failure(FA_INVALID_ARGUMENT, "kernel index must be below " +
+                                           std::to_string(kernels().size()) +
+                                           " (found " + std::to_string(index) +
+                                           ")");
+  return kernels()[index];
+}
+
+CuFunction Library::function(size_t index) {
+  const Kernel &found = kernel(index);
+  return modules.get(index, found, pathOf(found.file));
+}

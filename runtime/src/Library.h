@@ -1,0 +1,42 @@
+//===- Library.h - An open kernel library -----------------------*- C++ -*-===//
+//
+// Part of Flashloom, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FLASHLOOM_RUNTIME_LIBRARY_H
+#define FLASHLOOM_RUNTIME_LIBRARY_H
+
+#include "Manifest.h"
+#include "ModuleCache.h"
+
+namespace fa::rt {
+
+/// A folder with a manifest.json and the files that it names.
+class Library {
+public:
+  /// Reads the manifest; loads no kernel. Throws Failure(FA_INVALID_LIBRARY).
+  explicit Library(const std::string &directory);
+
+  const std::string &directory() const { return folder; }
+  const std::vector<Kernel> &kernels() const { return manifest.kernels; }
+
+  /// The kernel at `index`. Throws Failure(FA_INVALID_ARGUMENT) outside.
+  const Kernel &kernel(size_t index) const;
+
+  /// The kernel's function in the current context, loaded now if it was not.
+  /// Throws Failure.
+  CuFunction function(size_t index);
+
+private:
+  std::string pathOf(const std::string &file) const;
+
+  std::string folder;
+  Manifest manifest;
+  ModuleCache modules;
+};
+
+} // namespace fa::rt
+
+#endif // FLASHLOOM_RUNTIME_LIBRARY_H

@@ -1,0 +1,184 @@
+//===- Manifest.cpp - Reading manifest.json -------------------------------===//
+//
+// Part of Flashloom, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Manifest.h"
+
+#include "JsonField.h"
+
+#include <limits>
+#include <set>
+
+using namespace fa::rt;
+
+namespace {
+
+constexpr int64_t kMaxInt32 = std::numeric_limits<int32_t>::max();
+constexpr int64_t kMaxHeadDim = 1024;
+constexpr int64_t kMaxThreadsPerBlock = 1024;
+
+/// What a parameter's name stands for, and the kind and rank it must have.
+struct KnownParam {
+  const char *name;
+  Argument argument;
+  ParamKind kind;
+  int rank;
+};
+
+constexpr KnownParam kKnownParams[] = {
+    {"q", Argument::Q, ParamKind::Tensor, 4},
+    {"k", Argument::K, ParamKind::Tensor, 4},
+    {"v", Argument::V, ParamKind::Tensor, 4},
+    {"o", Argument::O, ParamKind::Tensor, 4},
+    {"lse", Argument::Lse, ParamKind::Tensor, 3},
+    {"scale", Argument::Scale, ParamKind::F32, 0},
+    {"batch", Argument::Batch, ParamKind::Index, 0},
+    {"heads", Argument::Heads, ParamKind::Index, 0},
+    {"kv_heads", Argument::KvHeads, ParamKind::Index, 0},
+    {"seq_q", Argument::SeqQ, ParamKind::Index, 0},
+    {"seq_kv", Argument::SeqKv, ParamKind::Index, 0},
+};
+
+/// A forward pass cannot do without these.
+constexpr const char *kRequiredParams[] = {"q", "k", "v", "o", "lse", "scale"};
+
+constexpr const char *kKindNames[] = {"tensor", "f32", "index"};
+
+} // namespace
+
+static const KnownParam &knownParam(const JsonField &field) {
+  std::string name = field.name(), list;
+  for (const KnownParam &known : kKnownParams) {
+    if (name == known.name)
+      return known;
+    list += (list.empty() ? "" : ", ") + std::string(known.name);
+  }
+  field.refuse("must be one of " + list);
+}
+
+static Param readParam(const JsonField &field) {
+  const KnownParam &known = knownParam(field["name"]);
+  size_t kind = field["kind"].choice({"tensor", "f32", "index"});
+  if (kind != size_t(known.kind))
+    field["kind"].refuse(std::string("must be ") +
+                         kKindNames[size_t(known.kind)] + " for " + known.name);
+  Param param{known.kind, known.argument, known.rank};
+  if (known.kind == ParamKind::Tensor &&
+      field["rank"].integer(0, 4) != known.rank)
+    field["rank"].refuse("must be " + std::to_string(known.rank) + " for " +
+                         known.name);
+  return param;
+}
+
+static std::vector<Param> readParams(const JsonField &field) {
+  std::vector<Param> params;
+  std::set<std::string> seen;
+  for (size_t i = 0, e = field.arraySize(); i != e; ++i) {
+    params.push_back(readParam(field.at(i)));
+    JsonField name = field.at(i)["name"];
+    if (!seen.insert(name.string()).second)
+      name.refuse("must not occur twice");
+  }
+  for (const char *name : kRequiredParams)
+    if (!seen.count(name))
+      field.refuse(std::string("must have a parameter named ") + name);
+  return params;
+}
+
+/// `tensor` must be among `params`, which bounds `dim` by its rank.
+static GridFactor readGridFactor(const JsonField &field,
+                                 const std::vector<Param> &params) {
+  const KnownParam &known = knownParam(field["tensor"]);
+  bool listed = false;
+  for (const Param &param : params)
+    listed |= param.argument == known.argument;
+  if (known.kind != ParamKind::Tensor || !listed)
+    field["tensor"].refuse("must name a tensor of params");
+  return {known.argument, int(field["dim"].integer(0, known.rank - 1)),
+          field["tile"].integer(1, kMaxInt32)};
+}
+
+static std::vector<GridFactor> readGrid(const JsonField &field,
+                                        const std::vector<Param> &params) {
+  std::vector<GridFactor> grid;
+  for (size_t i = 0, e = field.arraySize(); i != e; ++i)
+    grid.push_back(readGridFactor(field.at(i), params));
+  if (grid.empty())
+    field.refuse("must not be empty");
+  return grid;
+}
+
+static std::string readFileName(const JsonField &field) {
+  std::string file = field.name();
+  // A library is one folder: nothing outside it is ever opened.
+  if (file.find('/') != std::string::npos || file == "." || file == "..")
+    field.refuse("must be a file name without a folder");
+  return file;
+}
+
+static void readArchitecture(const JsonField &field, Kernel &kernel) {
+  kernel.archText = field.name();
+  std::optional<Architecture> arch = Architecture::parse(kernel.archText);
+  if (!arch)
+    field.refuse("must be like sm_80 or sm_90a");
+  kernel.arch = *arch;
+}
+
+/// ptxas's report, which PTX does not have yet.
+static void readPtxasReport(const JsonField &field, Kernel &kernel) {
+  if (kernel.format == Format::Ptx)
+    return;
+  kernel.registers = int32_t(field["registers"].integer(0, 255));
+  kernel.spillBytes = int32_t(field["spill_bytes"].integer(0, kMaxInt32));
+  kernel.ptxas = field["ptxas"].name();
+}
+
+static void readLaunch(const JsonField &field, Kernel &kernel) {
+  kernel.params = readParams(field["params"]);
+  kernel.grid = readGrid(field["grid"], kernel.params);
+  kernel.block = int32_t(field["block"].integer(1, kMaxThreadsPerBlock));
+  kernel.sharedBytes = int32_t(field["shared_bytes"].integer(0, kMaxInt32));
+}
+
+static Kernel readKernel(const JsonField &field) {
+  Kernel kernel;
+  kernel.name = field["name"].name();
+  kernel.file = readFileName(field["file"]);
+  kernel.format = Format(field["format"].choice({"cubin", "ptx"}));
+  readArchitecture(field["arch"], kernel);
+  field["pass"].choice({"fwd"});
+  kernel.pass = "fwd";
+  kernel.dtype =
+      fa_dtype(FA_BF16 + field["dtype"].choice({"bf16", "f16", "f32"}));
+  kernel.headDim = field["head_dim"].integer(1, kMaxHeadDim);
+  kernel.headDimV = field["head_dim_v"].integer(1, kMaxHeadDim);
+  kernel.variant = field["variant"].name();
+  kernel.pipeline = field["pipeline"].name();
+  kernel.gqa = field["gqa"].boolean();
+  kernel.entry = field["entry"].name();
+  kernel.hash = field["hash"].name();
+  readLaunch(field, kernel);
+  readPtxasReport(field, kernel);
+  kernel.schedule = field["schedule"].string();
+  return kernel;
+}
+
+Manifest fa::rt::parseManifest(const std::string &text,
+                               const std::string &file) {
+  nlohmann::json document = parseJson(text, file);
+  JsonField root(document, file);
+  root["flashloom"].integer(kManifestVersion, kManifestVersion);
+  Manifest manifest;
+  manifest.generator = root["generator"].name();
+  JsonField kernels = root["kernels"];
+  std::set<std::string> names;
+  for (size_t i = 0, e = kernels.arraySize(); i != e; ++i) {
+    manifest.kernels.push_back(readKernel(kernels.at(i)));
+    if (!names.insert(manifest.kernels.back().name).second)
+      kernels.at(i)["name"].refuse("must not occur twice");
+  }
+  return manifest;
+}

@@ -1,0 +1,121 @@
+//===- ModuleCache.cpp - Kernels loaded into contexts ---------------------===//
+//
+// Part of Flashloom, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "ModuleCache.h"
+
+#include "Failure.h"
+#include "Files.h"
+
+using namespace fa::rt;
+
+/// A block may use this much dynamic shared memory without asking for more.
+static constexpr int kDefaultSharedBytes = 48 * 1024;
+
+namespace {
+
+/// Allows, for a scope, calls that a stream capture of this thread would
+/// otherwise forbid: loading a module is not part of what is captured.
+class RelaxedCapture {
+public:
+  RelaxedCapture() { exchange(); }
+  ~RelaxedCapture() { exchange(); }
+
+private:
+  void exchange() {
+    if (auto function = driver().threadExchangeStreamCaptureMode)
+      function(&mode);
+  }
+  int mode = kCaptureModeRelaxed;
+};
+
+} // namespace
+
+CuContext fa::rt::currentContext() {
+  CuContext context = nullptr;
+  CuResult result = driver().ctxGetCurrent(&context);
+  if (result != kCudaErrorNotInitialized)
+    driver().check(result, "cuCtxGetCurrent");
+  if (!context)
+    throw Failure(FA_NO_DRIVER, "no CUDA context is current on this thread");
+  return context;
+}
+
+ComputeCapability fa::rt::currentCapability() {
+  currentContext();
+  const DriverApi &api = driver();
+  CuDevice device = 0;
+  api.check(api.ctxGetDevice(&device), "cuCtxGetDevice");
+  ComputeCapability capability;
+  api.check(api.deviceGetAttribute(&capability.major, kComputeCapabilityMajor,
+                                   device),
+            "cuDeviceGetAttribute");
+  api.check(api.deviceGetAttribute(&capability.minor, kComputeCapabilityMinor,
+                                   device),
+            "cuDeviceGetAttribute");
+  return capability;
+}
+
+/// A number for a context: its id where the driver has ids, since the address
+/// of a destroyed context may be used again.
+static unsigned long long contextId(CuContext context) {
+  unsigned long long id = reinterpret_cast<uintptr_t>(context);
+  if (driver().ctxGetId)
+    driver().check(driver().ctxGetId(context, &id), "cuCtxGetId");
+  return id;
+}
+
+static CuFunction functionOf(CuModule module, const Kernel &kernel,
+                             const std::string &path) {
+  const DriverApi &api = driver();
+  CuFunction function = nullptr;
+  api.check(api.moduleGetFunction(&function, module, kernel.entry.c_str()),
+            path + ": looking up the entry " + kernel.entry);
+  if (kernel.sharedBytes > kDefaultSharedBytes)
+    api.check(api.funcSetAttribute(function, kMaxDynamicSharedBytes,
+                                   kernel.sharedBytes),
+              path + ": asking for " + std::to_string(kernel.sharedBytes) +
+                  " bytes of shared memory");
+  return function;
+}
+
+CuFunction ModuleCache::get(size_t index, const Kernel &kernel,
+                            const std::string &path) {
+  CuContext context = currentContext();
+  Key key(index, contextId(context));
+  std::lock_guard<std::mutex> lock(mutex);
+  auto found = loaded.find(key);
+  if (found != loaded.end())
+    return found->second.function;
+
+  const DriverApi &api = driver();
+  std::string image = readFile(path);
+  RelaxedCapture relaxed;
+  CuModule module = nullptr;
+  // PTX is text and needs the zero at its end, which std::string has.
+  api.check(api.moduleLoadData(&module, image.c_str()), path + ": loading");
+  try {
+    CuFunction function = functionOf(module, kernel, path);
+    loaded[key] = {context, module, function};
+    return function;
+  } catch (...) {
+    api.moduleUnload(module);
+    throw;
+  }
+}
+
+ModuleCache::~ModuleCache() {
+  // Errors have no one to go to here, and at the end of the process the driver
+  // may already be gone.
+  for (auto &entry : loaded) {
+    const DriverApi &api = driver();
+    if (api.ctxPushCurrent(entry.second.context) != kCudaSuccess)
+      continue;
+    api.moduleUnload(entry.second.module);
+    CuContext popped = nullptr;
+    api.ctxPopCurrent(&popped);
+  }
+}

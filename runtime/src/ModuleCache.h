@@ -1,0 +1,51 @@
+//===- ModuleCache.h - Kernels loaded into contexts -------------*- C++ -*-===//
+//
+// Part of Flashloom, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FLASHLOOM_RUNTIME_MODULECACHE_H
+#define FLASHLOOM_RUNTIME_MODULECACHE_H
+
+#include "DriverApi.h"
+#include "Kernel.h"
+
+#include <map>
+#include <mutex>
+#include <utility>
+
+namespace fa::rt {
+
+/// The functions of one library's kernels, loaded on demand, one module per
+/// (kernel, context). Safe to use from several threads.
+class ModuleCache {
+public:
+  /// Unloads every module in its context.
+  ~ModuleCache();
+
+  /// The function of a kernel in the current context. `index` identifies the
+  /// kernel, `path` is its file. Throws Failure.
+  CuFunction get(size_t index, const Kernel &kernel, const std::string &path);
+
+private:
+  struct Loaded {
+    CuContext context;
+    CuModule module;
+    CuFunction function;
+  };
+  using Key = std::pair<size_t, unsigned long long>;
+
+  std::mutex mutex;
+  std::map<Key, Loaded> loaded;
+};
+
+/// The current context. Throws Failure(FA_NO_DRIVER) where there is none.
+CuContext currentContext();
+
+/// The capability of the current context's device. Throws Failure.
+ComputeCapability currentCapability();
+
+} // namespace fa::rt
+
+#endif // FLASHLOOM_RUNTIME_MODULECACHE_H

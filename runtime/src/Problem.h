@@ -1,0 +1,43 @@
+//===- Problem.h - Sizes and checks of a forward pass -----------*- C++ -*-===//
+//
+// Part of Flashloom, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Everything about the arguments of a forward pass that does not depend on the
+// kernel that will run it.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FLASHLOOM_RUNTIME_PROBLEM_H
+#define FLASHLOOM_RUNTIME_PROBLEM_H
+
+#include "Kernel.h"
+
+namespace fa::rt {
+
+/// The sizes of a forward pass, taken from its tensors.
+struct Problem {
+  fa_dtype dtype;
+  std::string variant;
+  int64_t batch, heads, kvHeads, seqQ, seqKv, headDim, headDimV;
+
+  /// No output element: there is nothing to launch.
+  bool empty() const { return batch == 0 || heads == 0 || seqQ == 0; }
+
+  /// "fwd bf16, head_dim 128, head_dim_v 128, variant causal".
+  std::string describe() const;
+};
+
+/// Checks every rule of fa_forward_params and returns the sizes. Throws
+/// Failure(FA_INVALID_ARGUMENT) that names the argument, the rule and the
+/// value.
+Problem checkProblem(const fa_forward_params *params);
+
+/// The tensor that an argument stands for (Q, K, V, O or Lse).
+const fa_tensor &tensorOf(Argument argument, const fa_forward_params &params);
+
+} // namespace fa::rt
+
+#endif // FLASHLOOM_RUNTIME_PROBLEM_H

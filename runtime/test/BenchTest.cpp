@@ -1,0 +1,197 @@
+//===- BenchTest.cpp - fa-bench from outside ------------------------------===//
+//
+// Part of Flashloom, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Runs the program on a fake driver that computes attention on the CPU.
+//
+//===----------------------------------------------------------------------===//
+
+#include "TestLibrary.h"
+
+#include <cstdio>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+
+using namespace fa::test;
+
+namespace {
+
+struct Outcome {
+  int status;
+  std::string out, err;
+};
+
+std::string readAll(FILE *file) {
+  std::string text;
+  for (int c; (c = std::fgetc(file)) != EOF;)
+    text += char(c);
+  return text;
+}
+
+/// Runs fa-bench; with `gpu` on the fake driver, else on none.
+Outcome runBench(const std::string &arguments, bool gpu = true) {
+  TestFolder scratch(std::string("{}"));
+  std::string errors = scratch.path() + "/stderr";
+  std::string libraries = gpu ? FA_FAKE_CUDA : scratch.path();
+  std::string command = "LD_LIBRARY_PATH=" + libraries + " " FA_BENCH " " +
+                        arguments + " 2>" + errors;
+  FILE *pipe = popen(command.c_str(), "r");
+  std::string out = readAll(pipe);
+  int status = pclose(pipe);
+  FILE *file = std::fopen(errors.c_str(), "r");
+  std::string err = readAll(file);
+  std::fclose(file);
+  return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, out, err};
+}
+
+/// A library of one kernel of head_dim 16 that does what `behaviour` says.
+struct BenchLibrary {
+  explicit BenchLibrary(const std::string &behaviour,
+                        const std::string &variant = "causal")
+      : folder(manifestJson({entry(variant)})) {
+    folder.write("a.cubin", behaviour + " " + variant);
+  }
+
+  static json entry(const std::string &variant) {
+    json kernel = kernelJson("a");
+    kernel["head_dim"] = kernel["head_dim_v"] = 16;
+    kernel["variant"] = variant;
+    return kernel;
+  }
+
+  Outcome check(const std::string &options) const {
+    return runBench("check " + folder.path() + " " + options);
+  }
+
+  TestFolder folder;
+};
+
+const char *const kSizes =
+    "--sizes '2,3,1,20;2,3,5,2;2,3,33,71;1,1,0,16;1,2,16,0;2,2,17,17'";
+
+} // namespace
+
+TEST(Bench, UsageErrorsExit2) {
+  Outcome outcome = runBench("tune dir");
+  EXPECT_EQ(outcome.status, 2);
+  EXPECT_EQ(outcome.err, "fa-bench: unknown verb tune (known: check, time)\n"
+                         "Try fa-bench --help.\n");
+  EXPECT_EQ(runBench("--help").status, 0);
+}
+
+TEST(Bench, ExitsWith77WithoutAGpu) {
+  BenchLibrary library("right");
+  Outcome outcome = runBench("check " + library.folder.path(), false);
+  // A machine with a real driver finds that one.
+  if (outcome.status == 0 || outcome.status == 1)
+    GTEST_SKIP() << "this machine has a GPU";
+  EXPECT_EQ(outcome.status, 77);
+  EXPECT_EQ(outcome.err.rfind("fa-bench: no GPU: ", 0), 0u) << outcome.err;
+}
+
+TEST(Bench, ABadLibraryExits1) {
+  Outcome outcome = runBench("check /nonexistent");
+  EXPECT_EQ(outcome.status, 1);
+  EXPECT_EQ(outcome.err, "fa-bench: /nonexistent/manifest.json: cannot be "
+                         "read: No such file or directory\n");
+}
+
+TEST(Bench, ARightKernelPasses) {
+  for (const char *variant : {"causal", "full"})
+    for (const char *layout : {"bshd", "bhsd"}) {
+      Outcome outcome = BenchLibrary("right", variant)
+                            .check(kSizes + std::string(" --layout=") + layout);
+      EXPECT_EQ(outcome.status, 0) << outcome.out << outcome.err;
+      EXPECT_NE(outcome.out.find("1 kernels, 6 problems, 0 failed\n"),
+                std::string::npos)
+          << outcome.out;
+    }
+}
+
+TEST(Bench, VerboseHasALineForEachProblem) {
+  Outcome outcome =
+      BenchLibrary("right").check(std::string(kSizes) + " --verbose");
+  EXPECT_NE(outcome.out.find("ok   a b2 h3 q33 kv71: o "), std::string::npos)
+      << outcome.out;
+  EXPECT_NE(outcome.out.find("rows 198 of 198\n"), std::string::npos);
+}
+
+TEST(Bench, PassesOtherDistributions) {
+  for (const char *dist : {"large:12", "constant:256"}) {
+    Outcome outcome = BenchLibrary("right").check(
+        kSizes + std::string(" --seed=3 --dist=") + dist);
+    EXPECT_EQ(outcome.status, 0) << dist << "\n" << outcome.out;
+  }
+}
+
+TEST(Bench, FindsEachFault) {
+  const std::pair<const char *, const char *> faults[] = {
+      {"wrong", "; worst o at batch "},
+      {"unwritten", "column 0 is unwritten"},
+      {"guard", "; o was written at batch "},
+      {"nan-keys", "column 0 is NaN"},
+  };
+  for (auto [behaviour, text] : faults) {
+    Outcome outcome =
+        BenchLibrary(behaviour, "full").check("--sizes=2,3,33,71");
+    EXPECT_EQ(outcome.status, 1) << behaviour;
+    EXPECT_NE(outcome.out.find("FAIL a b2 h3 q33 kv71: "), std::string::npos)
+        << outcome.out;
+    EXPECT_NE(outcome.out.find(text), std::string::npos) << outcome.out;
+  }
+}
+
+TEST(Bench, ReportsAHang) {
+  Outcome outcome = BenchLibrary("hang").check("--sizes=1,1,8,8 "
+                                               "--timeout-s=0.2");
+  EXPECT_EQ(outcome.status, 3);
+  EXPECT_EQ(outcome.out, "HANG a on b1 h1 q8 kv8\n");
+}
+
+TEST(Bench, ReportsAFault) {
+  Outcome outcome = BenchLibrary("fault").check("--sizes=1,1,8,8");
+  EXPECT_EQ(outcome.status, 1);
+  EXPECT_EQ(outcome.out.rfind("FAIL a on b1 h1 q8 kv8 failed: "
+                              "CUDA_ERROR_FAKE: a fake error; stopped\n",
+                              0),
+            0u)
+      << outcome.out;
+}
+
+TEST(Bench, RefusesVariantsWithoutAReference) {
+  Outcome outcome = BenchLibrary("right", "spiral").check("--sizes=1,1,8,8");
+  EXPECT_EQ(outcome.status, 1);
+  EXPECT_NE(outcome.out.find("FAIL a: no reference for variant spiral (there "
+                             "is: full, causal)\n"),
+            std::string::npos)
+      << outcome.out;
+}
+
+TEST(Bench, SaysWhenNoKernelFits) {
+  Outcome outcome = BenchLibrary("right").check("--kernel=sm_90");
+  EXPECT_EQ(outcome.status, 1);
+  EXPECT_NE(outcome.err.find("none named like sm_90 runs on this device "
+                             "(sm_80)\n"),
+            std::string::npos)
+      << outcome.err;
+}
+
+TEST(Bench, PrintsTimingsAsCsv) {
+  BenchLibrary library("hollow");
+  json kernel = BenchLibrary::entry("causal");
+  // Few rows, so that the fake's launches stay short.
+  kernel["head_dim"] = kernel["head_dim_v"] = 1024;
+  TestFolder folder(manifestJson({kernel}));
+  Outcome outcome = runBench("time " + folder.path() +
+                             " --seqs=2 --runs=1 --warmup=0 --name=mine");
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  // 4 * 8192 * 2 * 2 * 2 * 1024 / 2 FLOPs in half a millisecond.
+  EXPECT_EQ(outcome.out,
+            "peer,pass,dtype,head_dim,head_dim_v,variant,batch,heads,kv_heads,"
+            "seq_q,seq_kv,median_ms,rate\n"
+            "mine,fwd,bf16,1024,1024,causal,8192,2,2,2,2,0.5000,0.3\n");
+  EXPECT_EQ(outcome.err, "# Fake GPU, sm_80, CUDA driver 13.0\n");
+}

@@ -1,0 +1,105 @@
+//===- CudaHeaderTest.cpp - Our declarations against cuda.h ---------------===//
+//
+// Part of Flashloom, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Built where a CUDA toolkit is installed: what the runtime declares by itself
+// must be what cuda.h declares, up to the names of enumerations.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Device.h"
+
+#include "flashloom/fa_runtime.h"
+
+#include <cuda.h>
+#include <gtest/gtest.h>
+#include <type_traits>
+
+using namespace fa;
+
+static_assert(rt::kCudaSuccess == CUDA_SUCCESS);
+static_assert(rt::kCudaErrorNotInitialized == CUDA_ERROR_NOT_INITIALIZED);
+static_assert(rt::kCudaErrorNotReady == CUDA_ERROR_NOT_READY);
+static_assert(rt::kComputeCapabilityMajor ==
+              CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR);
+static_assert(rt::kComputeCapabilityMinor ==
+              CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
+static_assert(rt::kMaxDynamicSharedBytes ==
+              CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES);
+static_assert(rt::kCaptureModeRelaxed == CU_STREAM_CAPTURE_MODE_RELAXED);
+static_assert(sizeof(CUresult) == sizeof(rt::CuResult));
+static_assert(std::is_same_v<CUcontext, rt::CuContext>);
+static_assert(std::is_same_v<CUmodule, rt::CuModule>);
+static_assert(std::is_same_v<CUfunction, rt::CuFunction>);
+static_assert(std::is_same_v<CUstream, rt::CuStream>);
+static_assert(std::is_same_v<CUstream, fa_stream>);
+static_assert(std::is_same_v<CUdevice, rt::CuDevice>);
+static_assert(std::is_same_v<CUevent, bench::CuEvent>);
+static_assert(std::is_same_v<CUdeviceptr, bench::CuAddress>);
+
+namespace {
+
+/// Enumerations, and pointers to them, count as int.
+template <typename T> struct Plain {
+  using Type = std::conditional_t<std::is_enum_v<T>, int, T>;
+};
+template <typename T> struct Plain<T *> {
+  using Type = std::conditional_t<std::is_enum_v<T>, int, T> *;
+};
+
+template <typename Function> struct Signature;
+template <typename R, typename... A> struct Signature<R (*)(A...)> {
+  using Type = typename Plain<R>::Type (*)(typename Plain<A>::Type...);
+};
+
+template <typename Ours, typename Theirs>
+constexpr bool same = std::is_same_v<Ours, typename Signature<Theirs>::Type>;
+
+} // namespace
+
+#define EXPECT_SAME(TABLE, MEMBER, FUNCTION)                                   \
+  EXPECT_TRUE((same<decltype(TABLE::MEMBER), decltype(&FUNCTION)>)) << #FUNCTION
+
+TEST(CudaHeader, RuntimeSignatures) {
+  EXPECT_SAME(rt::DriverApi, ctxGetCurrent, cuCtxGetCurrent);
+  EXPECT_SAME(rt::DriverApi, ctxGetDevice, cuCtxGetDevice);
+  EXPECT_SAME(rt::DriverApi, ctxPushCurrent, cuCtxPushCurrent);
+  EXPECT_SAME(rt::DriverApi, ctxPopCurrent, cuCtxPopCurrent);
+  EXPECT_SAME(rt::DriverApi, deviceGetAttribute, cuDeviceGetAttribute);
+  EXPECT_SAME(rt::DriverApi, moduleLoadData, cuModuleLoadData);
+  EXPECT_SAME(rt::DriverApi, moduleUnload, cuModuleUnload);
+  EXPECT_SAME(rt::DriverApi, moduleGetFunction, cuModuleGetFunction);
+  EXPECT_SAME(rt::DriverApi, funcSetAttribute, cuFuncSetAttribute);
+  EXPECT_SAME(rt::DriverApi, threadExchangeStreamCaptureMode,
+              cuThreadExchangeStreamCaptureMode);
+  EXPECT_SAME(rt::DriverApi, launchKernel, cuLaunchKernel);
+#if CUDA_VERSION >= 12000
+  EXPECT_SAME(rt::DriverApi, ctxGetId, cuCtxGetId);
+#endif
+}
+
+TEST(CudaHeader, BenchSignatures) {
+  EXPECT_SAME(bench::DeviceApi, memAlloc, cuMemAlloc);
+  EXPECT_SAME(bench::DeviceApi, memFree, cuMemFree);
+  EXPECT_SAME(bench::DeviceApi, memcpyHtoD, cuMemcpyHtoD);
+  EXPECT_SAME(bench::DeviceApi, memcpyDtoH, cuMemcpyDtoH);
+  EXPECT_SAME(bench::DeviceApi, memsetD8, cuMemsetD8);
+  EXPECT_SAME(bench::DeviceApi, memsetD32Async, cuMemsetD32Async);
+  EXPECT_SAME(bench::DeviceApi, memHostAlloc, cuMemHostAlloc);
+  EXPECT_SAME(bench::DeviceApi, memHostGetDevicePointer,
+              cuMemHostGetDevicePointer);
+  EXPECT_SAME(bench::DeviceApi, memFreeHost, cuMemFreeHost);
+  EXPECT_SAME(bench::DeviceApi, primaryCtxRetain, cuDevicePrimaryCtxRetain);
+  EXPECT_SAME(bench::DeviceApi, streamCreate, cuStreamCreate);
+  EXPECT_SAME(bench::DeviceApi, streamQuery, cuStreamQuery);
+  EXPECT_SAME(bench::DeviceApi, eventCreate, cuEventCreate);
+  EXPECT_SAME(bench::DeviceApi, eventRecord, cuEventRecord);
+  EXPECT_SAME(bench::DeviceApi, eventElapsedTime, cuEventElapsedTime);
+  EXPECT_SAME(bench::DeviceApi, eventDestroy, cuEventDestroy);
+#if CUDA_VERSION >= 12000
+  EXPECT_SAME(bench::DeviceApi, streamWaitValue32, cuStreamWaitValue32);
+#endif
+}

@@ -1,0 +1,250 @@
+//===- FakeCuda.cpp - A CUDA driver on the CPU, for fa-bench --------------===//
+//
+// Part of Flashloom, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A libcuda.so.1 whose device memory is the host's and whose kernels are one
+// attention routine on bf16. A module's image is text, whose words choose what
+// the kernel does wrong: "unwritten", "wrong", "guard", "nan-keys", "fault",
+// "hang"; "causal" chooses the mask. The parameters are those of
+// TestLibrary.h's kernelJson.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Float16.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <vector>
+
+using namespace fa::bench;
+
+namespace {
+
+struct Image {
+  std::string text;
+  bool has(const char *word) const {
+    return text.find(word) != std::string::npos;
+  }
+};
+
+/// A memref descriptor as it arrives.
+struct Descriptor {
+  uint8_t *data;
+  const uint64_t *sizes, *strides;
+
+  uint16_t *at(uint64_t b, uint64_t h, uint64_t s) const {
+    return reinterpret_cast<uint16_t *>(data) + b * strides[0] +
+           h * strides[1] + s * strides[2];
+  }
+};
+
+struct Arguments {
+  Descriptor q, k, v, o, lse;
+  float scale;
+};
+
+} // namespace
+
+static int streamState = 0;
+static constexpr int kNotReady = 600, kIllegalAddress = 700;
+
+static Arguments unpack(const std::vector<uint64_t> &slots) {
+  auto descriptor = [&](size_t at, size_t rank) {
+    return Descriptor{reinterpret_cast<uint8_t *>(slots[at]), &slots[at + 3],
+                      &slots[at + 3 + rank]};
+  };
+  Arguments args{descriptor(0, 4),  descriptor(11, 4), descriptor(22, 4),
+                 descriptor(34, 4), descriptor(45, 3), 0};
+  std::memcpy(&args.scale, &slots[33], sizeof(float));
+  return args;
+}
+
+/// Stores as a GPU does, whose NaN has one form.
+static uint16_t narrowed(float value) {
+  return std::isnan(value) ? 0x7fff : toBf16(value);
+}
+
+/// Scores of one row, -inf where masked.
+static std::vector<float> scoresOf(const Image &image, const Arguments &args,
+                                   uint64_t b, uint64_t h, uint64_t i) {
+  int64_t seqQ = args.q.sizes[2], seqKv = args.k.sizes[2];
+  std::vector<float> scores(seqKv, -INFINITY);
+  for (int64_t j = 0; j < seqKv; ++j) {
+    if (image.has("causal") && int64_t(i) + seqKv - seqQ < j)
+      continue;
+    scores[j] = 0;
+    for (uint64_t d = 0; d < args.q.sizes[3]; ++d)
+      scores[j] += args.scale * fromBf16(args.q.at(b, h, i)[d]) *
+                   fromBf16(args.k.at(b, h, j)[d]);
+  }
+  return scores;
+}
+
+static void computeRow(const Image &image, const Arguments &args, uint64_t b,
+                       uint64_t h, uint64_t i) {
+  std::vector<float> scores = scoresOf(image, args, b, h, i);
+  uint64_t dimV = args.v.sizes[3];
+  std::vector<float> o(dimV, 0);
+  float max = -INFINITY, sum = 0;
+  for (float score : scores)
+    max = std::max(max, score);
+  for (uint64_t j = 0; max != -INFINITY && j < scores.size(); ++j) {
+    float p = std::exp(scores[j] - max);
+    sum += p;
+    for (uint64_t d = 0; p != 0 && d < dimV; ++d)
+      o[d] += p * fromBf16(args.v.at(b, h, j)[d]);
+  }
+  // The fault of a kernel that multiplies keys behind the end by 0.
+  if (image.has("nan-keys"))
+    o[0] += 0 * fromBf16(args.v.at(b, h, scores.size())[0]);
+  for (uint64_t d = 0; d < dimV; ++d)
+    args.o.at(b, h, i)[d] =
+        narrowed((sum > 0 ? o[d] / sum : o[d]) + (image.has("wrong") && !d));
+  float lse = sum > 0 ? max + std::log(sum) : -INFINITY;
+  uint64_t offset = b * args.lse.strides[0] + h * args.lse.strides[1] +
+                    i * args.lse.strides[2];
+  std::memcpy(args.lse.data + offset * sizeof(lse), &lse, sizeof(lse));
+}
+
+static void runKernel(const Image &image, const Arguments &args) {
+  for (uint64_t b = 0; b < args.q.sizes[0]; ++b)
+    for (uint64_t h = 0; h < args.q.sizes[1]; ++h) {
+      uint64_t rows = args.q.sizes[2];
+      for (uint64_t i = 0; i < rows; ++i)
+        if (!image.has("unwritten") || i + 1 < rows)
+          computeRow(image, args, b, h, i);
+      if (image.has("guard"))
+        *args.o.at(b, h, rows) = 0;
+    }
+}
+
+#define FAKE extern "C" __attribute__((visibility("default"))) int
+
+FAKE cuGetErrorName(int, const char **name) {
+  *name = "CUDA_ERROR_FAKE";
+  return 0;
+}
+FAKE cuGetErrorString(int, const char **text) {
+  *text = "a fake error";
+  return 0;
+}
+FAKE cuInit(unsigned) { return 0; }
+FAKE cuDriverGetVersion(int *version) {
+  *version = 13000;
+  return 0;
+}
+FAKE cuDeviceGet(int *device, int) {
+  *device = 0;
+  return 0;
+}
+FAKE cuDeviceGetName(char *name, int size, int) {
+  std::strncpy(name, "Fake GPU", size);
+  return 0;
+}
+FAKE cuDeviceGetPCIBusId(char *id, int size, int) {
+  std::strncpy(id, "0000:00:00.0", size);
+  return 0;
+}
+FAKE cuDeviceGetAttribute(int *value, int attribute, int) {
+  *value = attribute == 75 ? 8 : 0;
+  return 0;
+}
+FAKE cuDevicePrimaryCtxRetain(void **context, int) {
+  *context = &streamState;
+  return 0;
+}
+FAKE cuCtxSetCurrent(void *) { return 0; }
+FAKE cuCtxGetCurrent(void **context) {
+  *context = &streamState;
+  return 0;
+}
+FAKE cuCtxGetDevice(int *device) {
+  *device = 0;
+  return 0;
+}
+FAKE cuCtxPushCurrent_v2(void *) { return 0; }
+FAKE cuCtxPopCurrent_v2(void **) { return 0; }
+FAKE cuMemAlloc_v2(uint64_t *address, size_t size) {
+  *address = reinterpret_cast<uint64_t>(
+      std::aligned_alloc(256, (size + 255) / 256 * 256));
+  return 0;
+}
+FAKE cuMemFree_v2(uint64_t address) {
+  std::free(reinterpret_cast<void *>(address));
+  return 0;
+}
+FAKE cuMemcpyHtoD_v2(uint64_t to, const void *from, size_t size) {
+  std::memcpy(reinterpret_cast<void *>(to), from, size);
+  return 0;
+}
+FAKE cuMemcpyDtoH_v2(void *to, uint64_t from, size_t size) {
+  std::memcpy(to, reinterpret_cast<void *>(from), size);
+  return 0;
+}
+FAKE cuMemsetD8_v2(uint64_t to, unsigned char value, size_t size) {
+  std::memset(reinterpret_cast<void *>(to), value, size);
+  return 0;
+}
+FAKE cuMemsetD32Async(uint64_t, unsigned, size_t, void *) { return 0; }
+FAKE cuMemHostAlloc(void **memory, size_t size, unsigned) {
+  *memory = std::malloc(size);
+  return 0;
+}
+FAKE cuMemHostGetDevicePointer_v2(uint64_t *address, void *memory, unsigned) {
+  *address = reinterpret_cast<uint64_t>(memory);
+  return 0;
+}
+FAKE cuMemFreeHost(void *memory) {
+  std::free(memory);
+  return 0;
+}
+FAKE cuStreamCreate(void **stream, unsigned) {
+  *stream = &streamState;
+  return 0;
+}
+FAKE cuStreamQuery(void *) { return streamState; }
+FAKE cuEventCreate(void **event, unsigned) {
+  *event = &streamState;
+  return 0;
+}
+FAKE cuEventRecord(void *, void *) { return 0; }
+FAKE cuEventElapsedTime(float *ms, void *, void *) {
+  *ms = 0.5f;
+  return 0;
+}
+FAKE cuEventDestroy_v2(void *) { return 0; }
+FAKE cuModuleLoadData(void **module, const void *image) {
+  *module = new Image{static_cast<const char *>(image)};
+  return 0;
+}
+FAKE cuModuleUnload(void *module) {
+  delete static_cast<Image *>(module);
+  return 0;
+}
+FAKE cuModuleGetFunction(void **function, void *module, const char *) {
+  *function = module;
+  return 0;
+}
+FAKE cuFuncSetAttribute(void *, int, int) { return 0; }
+
+FAKE cuLaunchKernel(void *function, unsigned, unsigned, unsigned, unsigned,
+                    unsigned, unsigned, unsigned, void *, void **params,
+                    void **) {
+  const Image &image = *static_cast<Image *>(function);
+  std::vector<uint64_t> slots;
+  for (int i = 0; i < 54; ++i)
+    slots.push_back(*static_cast<uint64_t *>(params[i]));
+  if (image.has("hang"))
+    streamState = kNotReady;
+  else if (image.has("fault"))
+    streamState = kIllegalAddress;
+  else
+    runKernel(image, unpack(slots));
+  return 0;
+}

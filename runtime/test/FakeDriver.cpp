@@ -1,0 +1,133 @@
+//===- FakeDriver.cpp - A driver that records its calls -------------------===//
+//
+// Part of Flashloom, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "FakeDriver.h"
+
+#include <algorithm>
+#include <cstring>
+#include <mutex>
+#include <utility>
+
+using namespace fa::rt;
+using namespace fa::test;
+
+static FakeDriver *fake;
+static std::mutex mutex;
+
+/// Records a call; returns the result that the test asked for.
+static int record(const std::string &name) {
+  std::lock_guard<std::mutex> lock(mutex);
+  fake->calls.push_back(name);
+  auto found = fake->failures.find(name);
+  return found == fake->failures.end() ? kCudaSuccess : found->second;
+}
+
+static CuResult getErrorName(CuResult, const char **name) {
+  *name = "CUDA_ERROR_FAKE";
+  return kCudaSuccess;
+}
+
+static CuResult getErrorString(CuResult, const char **text) {
+  *text = "a fake error";
+  return kCudaSuccess;
+}
+
+static CuResult ctxGetCurrent(CuContext *context) {
+  *context = reinterpret_cast<CuContext>(fake->context);
+  return record("ctxGetCurrent");
+}
+
+static CuResult ctxGetDevice(CuDevice *device) {
+  *device = 0;
+  return record("ctxGetDevice");
+}
+
+static CuResult ctxPushCurrent(CuContext context) {
+  return record("push " + std::to_string(reinterpret_cast<uintptr_t>(context)));
+}
+
+static CuResult ctxPopCurrent(CuContext *) { return record("pop"); }
+
+static CuResult ctxGetId(CuContext context, unsigned long long *id) {
+  *id = reinterpret_cast<uintptr_t>(context);
+  return record("ctxGetId");
+}
+
+static CuResult deviceGetAttribute(int *value, int attribute, CuDevice) {
+  *value = attribute == kComputeCapabilityMajor ? fake->major : fake->minor;
+  return record("deviceGetAttribute");
+}
+
+static CuResult moduleLoadData(CuModule *module, const void *image) {
+  int result = record("moduleLoadData");
+  std::lock_guard<std::mutex> lock(mutex);
+  fake->images.push_back(static_cast<const char *>(image));
+  *module = reinterpret_cast<CuModule>(0x100 + fake->images.size());
+  return result;
+}
+
+static CuResult moduleUnload(CuModule) { return record("moduleUnload"); }
+
+static CuResult moduleGetFunction(CuFunction *function, CuModule module,
+                                  const char *name) {
+  *function = reinterpret_cast<CuFunction>(reinterpret_cast<uintptr_t>(module) +
+                                           0x1000);
+  return record(std::string("moduleGetFunction ") + name);
+}
+
+static CuResult funcSetAttribute(CuFunction, int attribute, int value) {
+  fake->functionAttributes.emplace_back(attribute, value);
+  return record("funcSetAttribute");
+}
+
+static CuResult exchangeCaptureMode(int *mode) {
+  std::swap(*mode, fake->captureMode);
+  return record("exchangeCaptureMode");
+}
+
+static CuResult launchKernel(CuFunction function, unsigned gx, unsigned gy,
+                             unsigned gz, unsigned bx, unsigned by, unsigned bz,
+                             unsigned shared, CuStream stream, void **params,
+                             void **) {
+  RecordedLaunch launch{function, {gx, gy, gz}, {bx, by, bz},
+                        shared,   stream,       {}};
+  for (size_t i = 0; i < fake->paramCount; ++i) {
+    uint64_t slot;
+    std::memcpy(&slot, params[i], sizeof(slot));
+    launch.slots.push_back(slot);
+  }
+  fake->launches.push_back(launch);
+  return record("launchKernel");
+}
+
+FakeDriver::FakeDriver() {
+  fake = this;
+  table.getErrorName = getErrorName;
+  table.getErrorString = getErrorString;
+  table.ctxGetCurrent = ctxGetCurrent;
+  table.ctxGetDevice = ctxGetDevice;
+  table.ctxPushCurrent = ctxPushCurrent;
+  table.ctxPopCurrent = ctxPopCurrent;
+  table.ctxGetId = ctxGetId;
+  table.deviceGetAttribute = deviceGetAttribute;
+  table.moduleLoadData = moduleLoadData;
+  table.moduleUnload = moduleUnload;
+  table.moduleGetFunction = moduleGetFunction;
+  table.funcSetAttribute = funcSetAttribute;
+  table.threadExchangeStreamCaptureMode = exchangeCaptureMode;
+  table.launchKernel = launchKernel;
+  overrideDriver(&table);
+}
+
+FakeDriver::~FakeDriver() {
+  overrideDriver(nullptr);
+  fake = nullptr;
+}
+
+size_t FakeDriver::count(const std::string &call) const {
+  return std::count(calls.begin(), calls.end(), call);
+}

@@ -1,0 +1,55 @@
+//===- FakeDriver.h - A driver that records its calls -----------*- C++ -*-===//
+//
+// Part of Flashloom, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FLASHLOOM_RUNTIME_TEST_FAKEDRIVER_H
+#define FLASHLOOM_RUNTIME_TEST_FAKEDRIVER_H
+
+#include "DriverApi.h"
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace fa::test {
+
+/// A launch as the driver saw it. `slots` has the first 8 bytes of each
+/// parameter, as many as the fake was told to read.
+struct RecordedLaunch {
+  rt::CuFunction function;
+  unsigned grid[3], block[3], sharedBytes;
+  rt::CuStream stream;
+  std::vector<uint64_t> slots;
+};
+
+/// Stands for the driver while it lives. One at a time.
+class FakeDriver {
+public:
+  FakeDriver();
+  ~FakeDriver();
+
+  /// The current context: 0 is none, its id is its number.
+  uintptr_t context = 1;
+  int major = 9, minor = 0;
+  size_t paramCount = 0;
+  /// Results to return from named functions, instead of success.
+  std::map<std::string, int> failures;
+
+  std::vector<std::string> calls;
+  std::vector<std::string> images;
+  std::vector<std::pair<int, int>> functionAttributes;
+  std::vector<RecordedLaunch> launches;
+  int captureMode = 0;
+
+  size_t count(const std::string &call) const;
+
+  rt::DriverApi table;
+};
+
+} // namespace fa::test
+
+#endif // FLASHLOOM_RUNTIME_TEST_FAKEDRIVER_H
