@@ -42,7 +42,8 @@ FailureOr<AttentionFunction> fa::execute::findAttention(ModuleOp module) {
   SmallVector<attn::ForwardOp> ops;
   function->walk([&](attn::ForwardOp op) { ops.push_back(op); });
   if (ops.size() != 1)
-    return function->emitError("the function must hold one attn.forward, found ")
+    return function->emitError(
+               "the function must hold one attn.forward, found ")
            << ops.size();
   attn::ForwardOp forward = ops.front();
   if (forward->getParentOp() != function->getOperation())

@@ -18,18 +18,17 @@ using namespace fa::execute;
 /// What f32 results and lse may be off by, in units of the result.
 static constexpr double kF32Tolerance = 1e-5;
 
-bool Comparison::passed() const {
-  return fault.empty() && error <= tolerance;
-}
+bool Comparison::passed() const { return fault.empty() && error <= tolerance; }
 
 /// "[0, 1, 17]": the place of an element.
 static std::string describePlace(ArrayRef<int64_t> shape, int64_t index) {
   SmallVector<int64_t> place(shape.size());
   for (size_t dim = shape.size(); dim-- > 0; index /= shape[dim])
     place[dim] = index % shape[dim];
-  return "[" + llvm::join(llvm::map_range(
-                              place, [](int64_t i) { return std::to_string(i); }),
-                          ", ") +
+  return "[" +
+         llvm::join(llvm::map_range(
+                        place, [](int64_t i) { return std::to_string(i); }),
+                    ", ") +
          "]";
 }
 
@@ -88,8 +87,9 @@ Comparison fa::execute::compareLse(const HostTensor &lse,
     }
     if (std::isinf(value))
       continue;
-    result.relative = std::max(result.relative, std::abs(value - wanted) /
-                                                    std::max(1.0, std::abs(wanted)));
+    result.relative =
+        std::max(result.relative,
+                 std::abs(value - wanted) / std::max(1.0, std::abs(wanted)));
   }
   result.error = result.relative;
   return result;

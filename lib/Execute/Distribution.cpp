@@ -37,7 +37,8 @@ llvm::Expected<Distribution> Distribution::parse(llvm::StringRef text) {
   Distribution result;
   result.kind = name == "large" ? Large : Constant;
   bool known = name == "large" || name == "constant";
-  if (!known || number.getAsDouble(result.value) || !std::isfinite(result.value))
+  if (!known || number.getAsDouble(result.value) ||
+      !std::isfinite(result.value))
     return llvm::createStringError(
         "'" + text +
         "' is not a distribution: normal, large:NUMBER or constant:NUMBER is");

@@ -68,13 +68,21 @@ FailureOr<Sizes> fa::execute::bindSizes(const AttentionFunction &problem,
   attn::ForwardOp forward = problem.forward;
   if (failed(bindType(forward, forward.getQ().getType(), kQueryDims, sizes)) ||
       failed(bindType(forward, forward.getO().getType(), kQueryDims, sizes)) ||
-      failed(bindType(forward, forward.getLse().getType(), kQueryDims, sizes)) ||
+      failed(
+          bindType(forward, forward.getLse().getType(), kQueryDims, sizes)) ||
       failed(bindType(forward, forward.getK().getType(), kKeyDims, sizes)) ||
       failed(bindType(forward, forward.getV().getType(), kKeyDims, sizes)))
     return failure();
   if (sizes[Dim::Hkv] < 1 || sizes[Dim::Hq] % sizes[Dim::Hkv] != 0)
     return forward.emitError("Hq must be a multiple of Hkv, found ")
            << sizes[Dim::Hq] << " and " << sizes[Dim::Hkv];
+  bool isShared =
+      forward.getQ() == forward.getK() || forward.getQ() == forward.getV();
+  if (isShared &&
+      (sizes[Dim::Hq] != sizes[Dim::Hkv] || sizes[Dim::Sq] != sizes[Dim::Skv]))
+    return forward.emitError(
+               "q is k or v, so Hq must be Hkv and Sq Skv, found ")
+           << sizes.str();
   return sizes;
 }
 
@@ -109,9 +117,8 @@ static SmallVector<std::optional<Dim>> inferDims(attn::ForwardOp forward,
 }
 
 /// The shape of a tensor argument.
-static FailureOr<SmallVector<int64_t>> getShape(attn::ForwardOp forward,
-                                                BlockArgument argument,
-                                                const Sizes &sizes) {
+static FailureOr<SmallVector<int64_t>>
+getShape(attn::ForwardOp forward, BlockArgument argument, const Sizes &sizes) {
   auto type = cast<RankedTensorType>(argument.getType());
   SmallVector<int64_t> shape(type.getShape());
   for (auto [number, size, dim] :

@@ -68,8 +68,8 @@ static void addBufferization(OpPassManager &manager) {
   manager.addPass(createCSEPass());
 }
 
-/// Every buffer is freed in the iteration that made it, or made once outside the
-/// loop where its size allows: memory does not grow with trips.
+/// Every buffer is freed in the iteration that made it, or made once outside
+/// the loop where its size allows: memory does not grow with trips.
 static void addBufferManagement(OpPassManager &manager) {
   OpPassManager &functions = manager.nest<func::FuncOp>();
   functions.addPass(createForallToForLoopPass());

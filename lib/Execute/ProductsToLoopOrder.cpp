@@ -1,4 +1,5 @@
-//===- ProductsToLoopOrder.cpp - Matrix products for LLVM's vectoriser -*- C++ -*-===//
+//===- ProductsToLoopOrder.cpp - Matrix products for LLVM's vectoriser -*- C++
+//-*-===//
 //
 // Part of Flashloom, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -37,15 +38,16 @@ static std::optional<ProductLoops> matchProduct(linalg::LinalgOp op) {
   return ProductLoops{dims->m[0], dims->n[0], dims->k[0]};
 }
 
-/// Copies `operand`, whose dimensions are the loops that `map` says, into an f32
-/// tensor whose dimensions are the loops (`outer`, `inner`).
+/// Copies `operand`, whose dimensions are the loops that `map` says, into an
+/// f32 tensor whose dimensions are the loops (`outer`, `inner`).
 static Value copyOperand(OpBuilder &builder, Location loc, Value operand,
                          AffineMap map, unsigned outer, unsigned inner) {
   auto type = cast<RankedTensorType>(operand.getType());
   bool isTransposed = map.getDimPosition(0) != outer;
   if (!isTransposed && type.getElementType().isF32())
     return operand;
-  SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(builder, loc, operand);
+  SmallVector<OpFoldResult> sizes =
+      tensor::getMixedSizes(builder, loc, operand);
   if (isTransposed)
     std::swap(sizes[0], sizes[1]);
   Type f32 = builder.getF32Type();
@@ -68,14 +70,15 @@ static Value copyOperand(OpBuilder &builder, Location loc, Value operand,
   return copy.getResult(0);
 }
 
-/// Replaces `op` by copies of its operands and a product in the order rows, sum,
-/// columns.
+/// Replaces `op` by copies of its operands and a product in the order rows,
+/// sum, columns.
 static void rewriteProduct(IRRewriter &rewriter, linalg::LinalgOp op,
                            ProductLoops loops) {
   rewriter.setInsertionPoint(op);
   Location loc = op.getLoc();
   SmallVector<AffineMap> maps = op.getIndexingMapsArray();
-  // 1. The operand that has the result's rows, and the one that has its columns.
+  // 1. The operand that has the result's rows, and the one that has its
+  // columns.
   bool isSwapped = !maps[0].isFunctionOfDim(loops.row);
   unsigned left = isSwapped ? 1 : 0, right = isSwapped ? 0 : 1;
   Value lhs = copyOperand(rewriter, loc, op->getOperand(left), maps[left],
@@ -92,9 +95,9 @@ static void rewriteProduct(IRRewriter &rewriter, linalg::LinalgOp op,
   bool isResultTransposed = maps[2].getDimPosition(0) != loops.row;
   AffineMap result =
       isResultTransposed ? inOrder(column, row) : inOrder(row, column);
-  SmallVector<utils::IteratorType> iterators = {
-      utils::IteratorType::parallel, utils::IteratorType::reduction,
-      utils::IteratorType::parallel};
+  SmallVector<utils::IteratorType> iterators = {utils::IteratorType::parallel,
+                                                utils::IteratorType::reduction,
+                                                utils::IteratorType::parallel};
   Value target = op.getDpsInits()[0];
   auto product = linalg::GenericOp::create(
       rewriter, loc, target.getType(), ValueRange{lhs, rhs}, target,
@@ -102,8 +105,8 @@ static void rewriteProduct(IRRewriter &rewriter, linalg::LinalgOp op,
       iterators, [&](OpBuilder &body, Location loc, ValueRange elements) {
         // One fused multiply-add where the machine has it.
         auto fused = arith::FastMathFlags::contract;
-        Value part = arith::MulFOp::create(body, loc, elements[0], elements[1],
-                                           fused);
+        Value part =
+            arith::MulFOp::create(body, loc, elements[0], elements[1], fused);
         Value total =
             arith::AddFOp::create(body, loc, elements[2], part, fused);
         linalg::YieldOp::create(body, loc, total);

@@ -37,8 +37,8 @@ Program::Program(const AttentionFunction &problem, StringRef name)
 
 LogicalResult Program::addReferences(const AttentionFunction &problem,
                                      ModuleOp references) {
-  if (failed(buildReference(problem, references, kDoubleName,
-                            Precision::Double)))
+  if (failed(
+          buildReference(problem, references, kDoubleName, Precision::Double)))
     return failure();
   Program program(problem, "");
   if (!program.hasNaive())
@@ -54,8 +54,8 @@ FailureOr<Program> Program::compile(const AttentionFunction &problem,
   Program program(problem, name);
   if (failed(lowerToLevelC(kernel)))
     return failure();
-  kernel.getBody()->getOperations().splice(kernel.getBody()->end(),
-                                           references.getBody()->getOperations());
+  kernel.getBody()->getOperations().splice(
+      kernel.getBody()->end(), references.getBody()->getOperations());
   Attribute unit = UnitAttr::get(kernel.getContext());
   for (auto function : kernel.getOps<func::FuncOp>())
     if (!function.isExternal())
@@ -96,18 +96,16 @@ llvm::Expected<Outputs> Program::runKernel(Inputs &inputs, double &seconds) {
   seconds = taken.count();
 
   ArrayRef<int64_t> words(results);
-  Outputs outputs = {
-      HostTensor(element, kORank, words.take_front(oWords)),
-      HostTensor(Float32Type::get(element.getContext()), kLseRank,
-                 words.take_back(lseWords))};
+  Outputs outputs = {HostTensor(element, kORank, words.take_front(oWords)),
+                     HostTensor(Float32Type::get(element.getContext()),
+                                kLseRank, words.take_back(lseWords))};
   memory::release(reinterpret_cast<void *>(words[0]));
   memory::release(reinterpret_cast<void *>(words[oWords]));
   return outputs;
 }
 
-llvm::Expected<Outputs> Program::runReference(Inputs &inputs,
-                                              const Sizes &sizes,
-                                              Precision precision) {
+llvm::Expected<Outputs>
+Program::runReference(Inputs &inputs, const Sizes &sizes, Precision precision) {
   auto f64 = Float64Type::get(element.getContext());
   SmallVector<int64_t> shape = {sizes[Dim::B], sizes[Dim::Hq], sizes[Dim::Sq],
                                 headDimV};

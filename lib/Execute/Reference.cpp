@@ -120,8 +120,8 @@ Value ReferenceBuilder::round(Value value) {
   if (precision == Precision::Double)
     return value;
   auto element = cast<FloatType>(op.getQ().getType().getElementType());
-  return convertFloat(builder, loc,
-                      convertFloat(builder, loc, value, element), type);
+  return convertFloat(builder, loc, convertFloat(builder, loc, value, element),
+                      type);
 }
 
 //===----------------------------------------------------------------------===//
@@ -144,9 +144,9 @@ Value ReferenceBuilder::buildDot(ValueRange row, Value keyHead, Value j) {
 Value ReferenceBuilder::buildVisible(ValueRange bhij) {
   Value visible;
   auto join = [&](Value part) {
-    visible = visible ? arith::AndIOp::create(builder, loc, visible, part)
-                            .getResult()
-                      : part;
+    visible =
+        visible ? arith::AndIOp::create(builder, loc, visible, part).getResult()
+                : part;
   };
   if (!op.getMaskRegion().empty()) {
     FailureOr<Value> sees =
@@ -166,8 +166,8 @@ Value ReferenceBuilder::buildVisible(ValueRange bhij) {
 
 /// The score of key j after scale, score region and mask.
 Value ReferenceBuilder::buildScore(ValueRange row, Value keyHead, Value j) {
-  Value score = arith::MulFOp::create(builder, loc,
-                                      buildDot(row, keyHead, j), scale);
+  Value score =
+      arith::MulFOp::create(builder, loc, buildDot(row, keyHead, j), scale);
   SmallVector<Value> bhij = {row[0], row[1], row[2], j};
   if (!op.getScoreRegion().empty()) {
     SmallVector<Value> arguments = {score};
@@ -188,11 +188,10 @@ Value ReferenceBuilder::buildScore(ValueRange row, Value keyHead, Value j) {
 /// Turns the scratch row's scores into exp(score - max) and returns their sum.
 Value ReferenceBuilder::buildWeights(Value max) {
   // A row that sees nothing has the maximum -inf, which must not meet itself.
-  Value none = arith::CmpFOp::create(
-      builder, loc, arith::CmpFPredicate::OEQ, max,
-      constant(-std::numeric_limits<double>::infinity()));
-  Value shift =
-      arith::SelectOp::create(builder, loc, none, constant(0), max);
+  Value none =
+      arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OEQ, max,
+                            constant(-std::numeric_limits<double>::infinity()));
+  Value shift = arith::SelectOp::create(builder, loc, none, constant(0), max);
   return reduce(seqKV, constant(0), [&](Value j, Value sum) -> Value {
     Value score = memref::LoadOp::create(builder, loc, weights, j);
     Value weight = math::ExpOp::create(
@@ -205,8 +204,8 @@ Value ReferenceBuilder::buildWeights(Value max) {
 /// o = sum_j (weight[j] / sum) * v[j], 0 where the sum is.
 void ReferenceBuilder::buildOutput(ValueRange row, Value keyHead, Value sum) {
   Value zero = constant(0);
-  Value empty = arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OEQ,
-                                      sum, zero);
+  Value empty =
+      arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OEQ, sum, zero);
   Value divisor =
       arith::SelectOp::create(builder, loc, empty, constant(1), sum);
   forEach(headDimV, [&](Value d) {
@@ -226,9 +225,8 @@ void ReferenceBuilder::buildOutput(ValueRange row, Value keyHead, Value sum) {
   forEach(headDimV, [&](Value d) {
     Value value = round(memref::LoadOp::create(builder, loc, outputs, d));
     memref::StoreOp::create(
-        builder, loc,
-        convertFloat(builder, loc, value, builder.getF64Type()), o,
-        ValueRange{row[0], row[1], row[2], d});
+        builder, loc, convertFloat(builder, loc, value, builder.getF64Type()),
+        o, ValueRange{row[0], row[1], row[2], d});
   });
 }
 
@@ -262,9 +260,10 @@ LogicalResult ReferenceBuilder::build() {
   seqKV = size(op.getK(), 2);
   headDim = size(op.getQ(), 3);
   headDimV = size(op.getV(), 3);
-  scale = op.getScale()
-              ? convertFloat(builder, loc, op.getScale(), type)
-              : constant(1 / std::sqrt(double(op.getQ().getType().getDimSize(3))));
+  scale =
+      op.getScale()
+          ? convertFloat(builder, loc, op.getScale(), type)
+          : constant(1 / std::sqrt(double(op.getQ().getType().getDimSize(3))));
   auto scratch = MemRefType::get({ShapedType::kDynamic}, type);
   weights = memref::AllocOp::create(builder, loc, scratch, seqKV);
   outputs = memref::AllocOp::create(builder, loc, scratch, headDimV);
@@ -283,8 +282,7 @@ LogicalResult ReferenceBuilder::build() {
 /// Adds an argument: a memref of f64 with the shape of `type`.
 static Value addOutput(func::FuncOp function, Type type) {
   auto shape = cast<RankedTensorType>(type).getShape();
-  auto memref =
-      MemRefType::get(shape, Float64Type::get(function.getContext()));
+  auto memref = MemRefType::get(shape, Float64Type::get(function.getContext()));
   (void)function.insertArgument(function.getNumArguments(), memref, {},
                                 function.getLoc());
   return function.getArguments().back();

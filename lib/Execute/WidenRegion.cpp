@@ -88,8 +88,7 @@ void Widener::cloneRead(Operation &op) {
   Operation *copy = builder.clone(op, mapping);
   Value result = op.getResult(0);
   if (result.getType().isF32())
-    map(result,
-        convertFloat(builder, op.getLoc(), copy->getResult(0), wide));
+    map(result, convertFloat(builder, op.getLoc(), copy->getResult(0), wide));
 }
 
 LogicalResult Widener::cloneGeneric(Operation &op) {
@@ -132,8 +131,8 @@ LogicalResult Widener::clone(Operation &op) {
   bool known = isa<arith::ArithDialect, math::MathDialect, scf::SCFDialect>(
       op.getDialect());
   if (!narrow && (!known || isa<arith::BitcastOp>(op)))
-    return op.emitError("the float64 reference has no meaning for this op in a "
-                        "score or mask region");
+    return op.emitOpError(
+        "in a score or mask region has no meaning in the float64 reference");
   return cloneGeneric(op);
 }
 

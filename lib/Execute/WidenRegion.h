@@ -13,10 +13,10 @@
 
 namespace fa::execute {
 
-/// Clones the only block of `region` at the builder's insertion point, computing
-/// in `wide` what the region computes in f32. `arguments` stand for the block's
-/// arguments. Returns what the block yields; fails with a diagnostic at an op
-/// with no meaning in another type.
+/// Clones the only block of `region` at the builder's insertion point,
+/// computing in `wide` what the region computes in f32. `arguments` stand for
+/// the block's arguments. Returns what the block yields; fails with a
+/// diagnostic at an op with no meaning in another type.
 mlir::FailureOr<mlir::Value> cloneWidened(mlir::OpBuilder &builder,
                                           mlir::Region &region,
                                           mlir::ValueRange arguments,

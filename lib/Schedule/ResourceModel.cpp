@@ -1,4 +1,5 @@
-//===- ResourceModel.cpp - What a schedule takes of a multiprocessor -*- C++ -*-===//
+//===- ResourceModel.cpp - What a schedule takes of a multiprocessor -*- C++
+//-*-===//
 //
 // Part of Flashloom, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -21,7 +22,8 @@ constexpr int64_t kWarpThreads = 32;
 /// used: 172 for one slab with D 128, Bc 64; more than 255 for two with Bc 32.
 constexpr int64_t kOverheadRegisters = 48;
 constexpr int64_t kSlabRegisters = 28;
-/// What tiles are aligned to in shared memory: eight rows of a 128-byte swizzle.
+/// What tiles are aligned to in shared memory: eight rows of a 128-byte
+/// swizzle.
 constexpr int64_t kAlignment = 1024;
 } // namespace
 
@@ -51,10 +53,10 @@ Resources fa::computeResources(const ScheduleProblem &problem,
   int64_t threads = kWarpThreads * schedule.warps;
   int64_t accumulator = rows * problem.headDimV / threads;
   int64_t scores = rows * columns / threads;
-  int64_t slabs = (rows + kSlabRows * schedule.warps - 1) /
-                  (kSlabRows * schedule.warps);
-  resources.registersPerThread = accumulator + scores + kOverheadRegisters +
-                                 slabs * kSlabRegisters;
+  int64_t slabs =
+      (rows + kSlabRows * schedule.warps - 1) / (kSlabRows * schedule.warps);
+  resources.registersPerThread =
+      accumulator + scores + kOverheadRegisters + slabs * kSlabRegisters;
   return resources;
 }
 

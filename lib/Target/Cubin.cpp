@@ -37,8 +37,8 @@ static int64_t numberBefore(StringRef line, StringRef unit) {
   if (end == StringRef::npos)
     return 0;
   StringRef head = line.take_front(end).rtrim();
-  StringRef digits = head.take_back(
-      head.size() - (head.find_last_not_of("0123456789") + 1));
+  StringRef digits =
+      head.take_back(head.size() - (head.find_last_not_of("0123456789") + 1));
   int64_t value = 0;
   return digits.getAsInteger(10, value) ? 0 : value;
 }

@@ -123,7 +123,8 @@ private:
       return failure();
     bool hasPtxas = !ptxas.empty() || findPtxas();
     if (format == "bin" && !hasPtxas)
-      mlir::emitWarning(module.getLoc(), "no ptxas was found: the object holds PTX");
+      mlir::emitWarning(module.getLoc(),
+                        "no ptxas was found: the object holds PTX");
     if (format == "ptx" || !hasPtxas) {
       replaceModule(module, options, gpu::CompilationTarget::Assembly, *ptx,
                     Cubin());

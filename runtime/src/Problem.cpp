@@ -199,8 +199,8 @@ static void checkLayout(const View &view) {
 }
 
 static void checkScale(float scale) {
-  if (!std::isfinite(scale) || scale < 0)
-    refuse("scale", "must be finite and not negative", std::to_string(scale));
+  if (!std::isfinite(scale) || scale <= 0)
+    refuse("scale", "must be finite and positive", std::to_string(scale));
 }
 
 Problem fa::rt::checkProblem(const fa_forward_params *params) {

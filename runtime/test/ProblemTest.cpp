@@ -140,11 +140,12 @@ TEST(Problem, RefusesWrongAddresses) {
 
 TEST(Problem, RefusesWrongScales) {
   EXPECT_EQ(refusalAfter([](Params p) { p.scale = -0.5f; }),
-            "scale: must be finite and not negative (found -0.500000)");
+            "scale: must be finite and positive (found -0.500000)");
   EXPECT_EQ(refusalAfter([](Params p) { p.scale = INFINITY; }),
-            "scale: must be finite and not negative (found inf)");
+            "scale: must be finite and positive (found inf)");
   EXPECT_NE(refusalAfter([](Params p) { p.scale = NAN; }), "");
-  EXPECT_EQ(refusalAfter([](Params p) { p.scale = 0; }), "");
+  EXPECT_EQ(refusalAfter([](Params p) { p.scale = 0; }),
+            "scale: must be finite and positive (found 0.000000)");
 }
 
 TEST(Problem, AcceptsOddLayouts) {

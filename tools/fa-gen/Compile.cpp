@@ -34,9 +34,8 @@ static llvm::json::Array describeParams(const KernelSpec &spec) {
     if (name == "scale")
       params.push_back(llvm::json::Object{{"kind", "f32"}, {"name", name}});
     else
-      params.push_back(llvm::json::Object{{"kind", "tensor"},
-                                          {"name", name},
-                                          {"rank", name == "lse" ? 3 : 4}});
+      params.push_back(llvm::json::Object{
+          {"kind", "tensor"}, {"name", name}, {"rank", name == "lse" ? 3 : 4}});
   }
   return params;
 }
@@ -61,8 +60,8 @@ static int64_t integer(DictionaryAttr figures, StringRef name) {
 static LogicalResult describe(const KernelSpec &spec, gpu::ObjectAttr object,
                               CompiledKernel &kernel) {
   auto report = object.getProperties().getAs<DictionaryAttr>("fa.ptxas");
-  auto figures = report.getAs<DictionaryAttr>("kernels")
-                     .getAs<DictionaryAttr>(spec.function);
+  auto figures = report.getAs<DictionaryAttr>("kernels").getAs<DictionaryAttr>(
+      spec.function);
   auto block = figures.getAs<DenseI32ArrayAttr>("block");
   auto extents = figures.getAs<ArrayAttr>("extents");
   if (!block || !extents)
@@ -80,10 +79,10 @@ static LogicalResult describe(const KernelSpec &spec, gpu::ObjectAttr object,
   return success();
 }
 
-FailureOr<CompiledKernel> fa::compileKernel(const DialectRegistry &registry,
-                                            const KernelSpec &spec,
-                                            StringRef arch, StringRef hash,
-                                            const ScheduleOverrides &overrides) {
+FailureOr<CompiledKernel>
+fa::compileKernel(const DialectRegistry &registry, const KernelSpec &spec,
+                  StringRef arch, StringRef hash,
+                  const ScheduleOverrides &overrides) {
   auto start = std::chrono::steady_clock::now();
   MLIRContext context(registry, MLIRContext::Threading::DISABLED);
   OwningOpRef<ModuleOp> module =
@@ -104,8 +103,8 @@ FailureOr<CompiledKernel> fa::compileKernel(const DialectRegistry &registry,
   buildFa2Pipeline(front, options);
   if (failed(front.run(*module)))
     return failure();
-  if (Attribute attr = module->lookupSymbol(spec.function)
-                           ->getAttr("attn.schedule"))
+  if (Attribute attr =
+          module->lookupSymbol(spec.function)->getAttr("attn.schedule"))
     llvm::raw_string_ostream(schedule) << attr;
   PassManager back(&context);
   buildKernelPipeline(back, options);
@@ -137,8 +136,8 @@ FailureOr<CompiledKernel> fa::compileKernel(const DialectRegistry &registry,
   kernel.entry["entry"] = spec.function;
   kernel.entry["hash"] = hash.str();
   kernel.entry["schedule"] = schedule;
-  kernel.seconds = std::chrono::duration<double>(
-                       std::chrono::steady_clock::now() - start)
-                       .count();
+  kernel.seconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - start)
+          .count();
   return kernel;
 }

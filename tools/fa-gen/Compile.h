@@ -18,7 +18,7 @@ namespace fa {
 
 /// A kernel: its code and its entry in the manifest.
 struct CompiledKernel {
-  std::string data;         ///< a cubin, or PTX text without a ptxas
+  std::string data; ///< a cubin, or PTX text without a ptxas
   bool isCubin = false;
   llvm::json::Object entry; ///< see docs/kernel-library.md
   double seconds = 0;

@@ -17,14 +17,12 @@ static constexpr int kComputeCapabilityMajor = 75;
 static constexpr int kComputeCapabilityMinor = 76;
 
 std::optional<std::string> fa::findLocalGpu() {
-  auto driver =
-      llvm::sys::DynamicLibrary::getPermanentLibrary("libcuda.so.1");
+  auto driver = llvm::sys::DynamicLibrary::getPermanentLibrary("libcuda.so.1");
   auto symbol = [&](const char *name) {
     return driver.isValid() ? driver.getAddressOfSymbol(name) : nullptr;
   };
   auto init = reinterpret_cast<int (*)(unsigned)>(symbol("cuInit"));
-  auto getDevice =
-      reinterpret_cast<int (*)(int *, int)>(symbol("cuDeviceGet"));
+  auto getDevice = reinterpret_cast<int (*)(int *, int)>(symbol("cuDeviceGet"));
   auto getAttribute = reinterpret_cast<int (*)(int *, int, int)>(
       symbol("cuDeviceGetAttribute"));
   int device = 0, major = 0, minor = 0;

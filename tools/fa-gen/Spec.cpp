@@ -74,8 +74,7 @@ static LogicalResult nameParams(func::FuncOp function, attn::ForwardOp op,
 /// The variant's name: that of the sugar alone, or the given one.
 static std::string variantName(attn::ForwardOp op, StringRef fallback) {
   ArrayAttr variants = op.getVariantsAttr();
-  bool hasRegions =
-      !op.getMaskRegion().empty() || !op.getScoreRegion().empty();
+  bool hasRegions = !op.getMaskRegion().empty() || !op.getScoreRegion().empty();
   if (!hasRegions && (!variants || variants.empty()))
     return "full";
   if (!hasRegions && variants.size() == 1 && isa<attn::CausalAttr>(variants[0]))
@@ -114,8 +113,8 @@ FailureOr<KernelSpec> fa::makeSpec(MLIRContext &context, int64_t headDim,
     return emitError(loc, "unknown element type '")
            << dtype << "', expected bf16 or f16";
   if (mask != "none" && mask != "causal")
-    return emitError(loc, "unknown mask '") << mask
-                                            << "', expected none or causal";
+    return emitError(loc, "unknown mask '")
+           << mask << "', expected none or causal";
   if (headDim < 16 || headDim > 256 || headDim % 16 != 0)
     return emitError(loc, "head dimensions are multiples of 16 from 16 to 256, "
                           "found ")
@@ -127,8 +126,8 @@ FailureOr<KernelSpec> fa::makeSpec(MLIRContext &context, int64_t headDim,
   int64_t dynamic = ShapedType::kDynamic;
   auto tensor =
       RankedTensorType::get({dynamic, dynamic, dynamic, headDim}, element);
-  auto rows = RankedTensorType::get({dynamic, dynamic, dynamic},
-                                    builder.getF32Type());
+  auto rows =
+      RankedTensorType::get({dynamic, dynamic, dynamic}, builder.getF32Type());
   OwningOpRef<ModuleOp> module = ModuleOp::create(loc);
   builder.setInsertionPointToEnd(module->getBody());
   auto function = func::FuncOp::create(
@@ -140,9 +139,10 @@ FailureOr<KernelSpec> fa::makeSpec(MLIRContext &context, int64_t headDim,
   ArrayAttr variants;
   if (mask == "causal")
     variants = builder.getArrayAttr({attn::CausalAttr::get(&context)});
-  auto op = attn::ForwardOp::create(
-      builder, loc, TypeRange{tensor, rows}, body->getArgument(0),
-      body->getArgument(1), body->getArgument(2), body->getArgument(3), variants);
+  auto op = attn::ForwardOp::create(builder, loc, TypeRange{tensor, rows},
+                                    body->getArgument(0), body->getArgument(1),
+                                    body->getArgument(2), body->getArgument(3),
+                                    variants);
   func::ReturnOp::create(builder, loc, op->getResults());
   return specOf(function, "");
 }
@@ -159,8 +159,7 @@ FailureOr<std::vector<KernelSpec>> fa::readSpecs(MLIRContext &context,
             .wasInterrupted();
     if (!hasAttention)
       continue;
-    FailureOr<KernelSpec> spec =
-        specOf(function, llvm::sys::path::stem(path));
+    FailureOr<KernelSpec> spec = specOf(function, llvm::sys::path::stem(path));
     if (failed(spec))
       return failure();
     specs.push_back(*spec);

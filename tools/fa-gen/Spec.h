@@ -23,7 +23,7 @@ struct KernelSpec {
   std::string dtype;    ///< "bf16", "f16"
   int64_t headDim = 0;
   int64_t headDimV = 0;
-  std::string variant;  ///< "full", "causal", or the name of a file
+  std::string variant;             ///< "full", "causal", or the name of a file
   std::vector<std::string> params; ///< "q", "k", "v", "scale", "o", "lse"
 };
 

@@ -188,11 +188,10 @@ void Library::run(Job &job) {
   }
   std::string figures = "PTX only";
   if (kernel->isCubin)
-    figures =
-        std::to_string(*kernel->entry.getInteger("registers")) +
-        " registers, " +
-        std::to_string(*kernel->entry.getInteger("spill_bytes")) +
-        " bytes spilled";
+    figures = std::to_string(*kernel->entry.getInteger("registers")) +
+              " registers, " +
+              std::to_string(*kernel->entry.getInteger("spill_bytes")) +
+              " bytes spilled";
   report(job, figures + ", " +
                   llvm::Twine(*kernel->entry.getInteger("shared_bytes")) +
                   " bytes of shared memory, " +
@@ -208,8 +207,8 @@ static std::string hashOf(const KernelSpec &spec, StringRef arch,
   for (int64_t value :
        {overrides.br, overrides.bc, overrides.teams, overrides.stages})
     text += " " + std::to_string(value);
-  llvm::XXH128_hash_t hash = llvm::xxh3_128bits(
-      llvm::ArrayRef(reinterpret_cast<const uint8_t *>(text.data()), text.size()));
+  llvm::XXH128_hash_t hash = llvm::xxh3_128bits(llvm::ArrayRef(
+      reinterpret_cast<const uint8_t *>(text.data()), text.size()));
   return llvm::formatv("{0:x-16}{1:x-16}", hash.high64, hash.low64).str();
 }
 

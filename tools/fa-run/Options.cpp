@@ -17,11 +17,14 @@ namespace cl = llvm::cl;
 const char *const fa::run::kOverview =
     "Runs an attention problem on the CPU at the level that the passes reach, "
     "and checks it\n\n"
-    "FILE holds one function with one attn.forward. The passes and pipelines on "
-    "the command\nline run first, in their order; what they leave is lowered by "
+    "FILE holds one function with one attn.forward. The passes and pipelines "
+    "on "
+    "the command\nline run first, in their order; what they leave is lowered "
+    "by "
     "itself. A pipeline that goes\nbelow level C is run down to level C.\n\n"
     "  fa-run attention.mlir --check\n"
-    "  fa-run attention.mlir --tile --interchange --check --sizes=Sq=128,Skv=1000\n"
+    "  fa-run attention.mlir --tile --interchange --check "
+    "--sizes=Sq=128,Skv=1000\n"
     "  fa-run attention.mlir --fa2 --check --dist=large:12 --seed=3\n";
 
 namespace {
@@ -67,14 +70,14 @@ struct CommandLine {
                "1/sqrt(D) for the scale, 1 for other floats)"),
       cl::value_desc("number=value"), cl::cat(category)};
   cl::opt<bool> emitIR{"emit-ir",
-                        cl::desc("Print the module that the passes left"),
-                        cl::cat(category)};
+                       cl::desc("Print the module that the passes left"),
+                       cl::cat(category)};
   cl::opt<bool> time{
-      "time", cl::desc("Print the seconds and the peak of buffer memory of each run"),
+      "time",
+      cl::desc("Print the seconds and the peak of buffer memory of each run"),
       cl::cat(category)};
   cl::opt<Optimize> optimize{
-      "optimize",
-      cl::desc("Whether machine code is optimised:"),
+      "optimize", cl::desc("Whether machine code is optimised:"),
       cl::init(Optimize::Auto),
       cl::values(clEnumValN(Optimize::Auto, "auto",
                             "where the work is worth it (the default)"),

@@ -36,7 +36,8 @@ using namespace fa::run;
 static constexpr double kOptimizedWork = 2e7;
 
 static LogicalResult fail(const llvm::Twine &message) {
-  llvm::WithColor::error(llvm::errs(), "fa-run") << StringRef(message.str()).rtrim() << '\n';
+  llvm::WithColor::error(llvm::errs(), "fa-run")
+      << StringRef(message.str()).rtrim() << '\n';
   return failure();
 }
 
@@ -152,68 +153,73 @@ static LogicalResult runOnce(Program &program, const AttentionFunction &problem,
   return success();
 }
 
-/// The function that the passes left, which must still be callable as before.
-static LogicalResult checkSignature(ModuleOp module, func::FuncOp original) {
-  auto function = module.lookupSymbol<func::FuncOp>(original.getName());
-  if (function && function.getFunctionType() == original.getFunctionType())
-    return success();
-  return fail("after the passes there is no function " + original.getName() +
-              " of the same type");
-}
-
-static LogicalResult runFile(const PassPipelineCLParser &parser, Options options,
-                             MLIRContext &context) {
-  // 1. The problem, and the module that the passes change.
-  llvm::SourceMgr sources;
-  SourceMgrDiagnosticHandler handler(sources, &context);
-  OwningOpRef<ModuleOp> kernel = parseFile(context, options.file);
-  if (!kernel)
-    return failure();
-  OwningOpRef<ModuleOp> source =
-      options.referenceFile.empty()
-          ? OwningOpRef<ModuleOp>(kernel->clone())
-          : parseFile(context, options.referenceFile);
-  if (!source)
-    return failure();
-  FailureOr<AttentionFunction> problem = findAttention(*source);
-  FailureOr<func::FuncOp> function = findFunction(*kernel);
-  if (failed(problem) || failed(function))
-    return failure();
-  if (function->getFunctionType() != problem->function.getFunctionType())
-    return function->emitError("the function's type must be that of the "
-                               "reference, found ")
-           << function->getFunctionType() << " and "
-           << problem->function.getFunctionType();
+/// Whether what is run can stand in for the problem, and the sizes fit it.
+static LogicalResult bind(Options &options, const AttentionFunction &problem,
+                          func::FuncOp function) {
+  func::FuncOp original = problem.function;
+  if (function.getFunctionType() != original.getFunctionType())
+    return function.emitError("the function's type must be that of the "
+                              "reference, found ")
+           << function.getFunctionType() << " and "
+           << original.getFunctionType();
   for (Sizes &sizes : options.sizes) {
-    FailureOr<Sizes> bound = bindSizes(*problem, sizes);
+    FailureOr<Sizes> bound = bindSizes(problem, sizes);
     if (failed(bound))
       return failure();
     sizes = *bound;
   }
+  return success();
+}
 
-  // 2. References come from level A, before any pass.
+/// Runs the command line's passes on `kernel`.
+static LogicalResult runPasses(const PassPipelineCLParser &parser,
+                               const Options &options, ModuleOp kernel,
+                               const AttentionFunction &problem,
+                               StringRef name) {
+  PassManager manager(kernel.getContext(), ModuleOp::getOperationName());
+  if (failed(applyPassManagerCLOptions(manager)) ||
+      failed(buildPasses(parser, manager)) || failed(manager.run(kernel)))
+    return failure();
+  auto function = kernel.lookupSymbol<func::FuncOp>(name);
+  func::FuncOp original = problem.function;
+  if (!function || function.getFunctionType() != original.getFunctionType())
+    return fail("the passes left no function " + name + " of the same type");
+  if (options.emitIR)
+    llvm::outs() << kernel << '\n';
+  return success();
+}
+
+static LogicalResult runFile(const PassPipelineCLParser &parser,
+                             Options options, MLIRContext &context) {
+  // 1. What is run, and the problem that it should solve.
+  llvm::SourceMgr sources;
+  SourceMgrDiagnosticHandler handler(sources, &context);
+  OwningOpRef<ModuleOp> kernel = parseFile(context, options.file), source;
+  if (!kernel)
+    return failure();
+  source = options.referenceFile.empty()
+               ? OwningOpRef<ModuleOp>(kernel->clone())
+               : parseFile(context, options.referenceFile);
+  if (!source)
+    return failure();
+  FailureOr<AttentionFunction> problem = findAttention(*source);
+  if (failed(problem))
+    return failure();
+  FailureOr<func::FuncOp> function = findFunction(*kernel);
+  if (failed(function) || failed(bind(options, *problem, *function)))
+    return failure();
+  std::string name = function->getName().str();
+
+  // 2. References from level A, then the passes.
   OwningOpRef<ModuleOp> references = ModuleOp::create(source->getLoc());
   if (options.check && failed(Program::addReferences(*problem, *references)))
     return failure();
-
-  // 3. The passes.
-  PassManager manager(&context, ModuleOp::getOperationName());
-  if (failed(applyPassManagerCLOptions(manager)) ||
-      failed(buildPasses(parser, manager)))
+  if (failed(runPasses(parser, options, *kernel, *problem, name)))
     return failure();
-  std::string name = function->getName().str();
-  func::FuncOp original = function->clone();
-  OwningOpRef<func::FuncOp> keeper(original);
-  if (failed(manager.run(*kernel)) ||
-      failed(checkSignature(*kernel, original)))
-    return failure();
-  if (options.emitIR)
-    llvm::outs() << *kernel << '\n';
 
-  // 4. The rest of the way down, and the runs.
-  FailureOr<Program> program =
-      Program::compile(*problem, *kernel, name, *references,
-                       shouldOptimize(options, *problem));
+  // 3. The rest of the way down, and the runs.
+  FailureOr<Program> program = Program::compile(
+      *problem, *kernel, name, *references, shouldOptimize(options, *problem));
   if (failed(program))
     return failure();
   bool passed = true;

@@ -19,13 +19,13 @@ public:
   /// Compiles `module`. Without `optimize` that is quick and the code is slow.
   static llvm::Expected<Jit> compile(mlir::ModuleOp module, bool optimize);
 
-  /// Finishes what is left of the compilation, which is lazy, of the module that
-  /// holds the function `name`, so that calls can be timed.
+  /// Finishes what is left of the compilation, which is lazy, of the module
+  /// that holds the function `name`, so that calls can be timed.
   llvm::Error prepare(llvm::StringRef name);
 
-  /// Calls the function `name`, which must have `llvm.emit_c_interface`, with one
-  /// pointer for each argument; a pointer to the results comes first where there
-  /// are several.
+  /// Calls the function `name`, which must have `llvm.emit_c_interface`, with
+  /// one pointer for each argument; a pointer to the results comes first where
+  /// there are several.
   llvm::Error call(llvm::StringRef name, llvm::ArrayRef<void *> arguments);
 
 private:

@@ -17,8 +17,8 @@ namespace fa::execute {
 /// an attn.forward is left, `--online-softmax` where another attn op is.
 mlir::LogicalResult lowerToLevelC(mlir::ModuleOp module);
 
-/// Appends upstream's passes from level C to the LLVM dialect. Buffers come from
-/// the functions in HostMemory.h.
+/// Appends upstream's passes from level C to the LLVM dialect. Buffers come
+/// from the functions in HostMemory.h.
 void buildCPUPipeline(mlir::OpPassManager &manager);
 
 } // namespace fa::execute

@@ -28,11 +28,9 @@ public:
   /// Compiles the function `name` of `kernel` together with what `references`
   /// holds. `kernel` is lowered in place, `references` emptied into it. Fails
   /// with a diagnostic.
-  static mlir::FailureOr<Program> compile(const AttentionFunction &problem,
-                                          mlir::ModuleOp kernel,
-                                          llvm::StringRef name,
-                                          mlir::ModuleOp references,
-                                          bool optimize);
+  static mlir::FailureOr<Program>
+  compile(const AttentionFunction &problem, mlir::ModuleOp kernel,
+          llvm::StringRef name, mlir::ModuleOp references, bool optimize);
 
   /// Runs the kernel once. `seconds` is what the call took.
   llvm::Expected<Outputs> runKernel(Inputs &inputs, double &seconds);

@@ -24,9 +24,9 @@ enum class Level {
 
 /// Options of `--fa1` and `--fa2`.
 struct PipelineOptions : public mlir::PassPipelineOptions<PipelineOptions> {
-  Option<std::string> target{
-      *this, "target", llvm::cl::desc("the GPU, as ptxas names it"),
-      llvm::cl::init("sm_80")};
+  Option<std::string> target{*this, "target",
+                             llvm::cl::desc("the GPU, as ptxas names it"),
+                             llvm::cl::init("sm_80")};
   Option<Level> level{
       *this, "level",
       llvm::cl::desc("the level to stop at (default: the deepest)"),
@@ -50,7 +50,8 @@ struct PipelineOptions : public mlir::PassPipelineOptions<PipelineOptions> {
       llvm::cl::init(0)};
   Option<int64_t> stages{
       *this, "stages",
-      llvm::cl::desc("blocks of K and of V in shared memory (0: the schedule's)"),
+      llvm::cl::desc(
+          "blocks of K and of V in shared memory (0: the schedule's)"),
       llvm::cl::init(0)};
 };
 

@@ -56,9 +56,8 @@ mlir::FailureOr<std::string> emitPTX(mlir::gpu::GPUModuleOp module,
                                      const TargetOptions &options);
 
 /// Assembles `ptx`; reports at `loc` what ptxas refuses.
-mlir::FailureOr<Cubin> assemble(llvm::StringRef ptx,
-                                const TargetOptions &options,
-                                mlir::Location loc);
+mlir::FailureOr<Cubin>
+assemble(llvm::StringRef ptx, const TargetOptions &options, mlir::Location loc);
 
 /// The path of ptxas: in PATH, else in CUDA's usual place; none if there is
 /// none.

@@ -35,17 +35,16 @@ public:
   /// A generic over `rank` dimensions, the last a reduction where
   /// `reducesColumns`. Returns its results.
   llvm::SmallVector<mlir::Value> generic(mlir::ValueRange inputs,
-                                         mlir::ValueRange outputs,
-                                         int64_t rank, bool reducesColumns,
-                                         Body body) {
+                                         mlir::ValueRange outputs, int64_t rank,
+                                         bool reducesColumns, Body body) {
     llvm::SmallVector<mlir::AffineMap> maps;
     for (mlir::Value operand : llvm::concat<const mlir::Value>(
              llvm::SmallVector<mlir::Value>(inputs),
              llvm::SmallVector<mlir::Value>(outputs))) {
       auto type = llvm::cast<mlir::RankedTensorType>(operand.getType());
-      maps.push_back(mlir::AffineMap::getMultiDimIdentityMap(
-                         rank, builder.getContext())
-                         .getMajorSubMap(type.getRank()));
+      maps.push_back(
+          mlir::AffineMap::getMultiDimIdentityMap(rank, builder.getContext())
+              .getMajorSubMap(type.getRank()));
     }
     llvm::SmallVector<mlir::utils::IteratorType> iterators(
         rank, mlir::utils::IteratorType::parallel);
@@ -90,8 +89,7 @@ public:
   }
   /// lhs * rhs - subtrahend with one rounding.
   mlir::Value mulSub(mlir::Value lhs, mlir::Value rhs, mlir::Value subtrahend) {
-    mlir::Value negated =
-        mlir::arith::NegFOp::create(builder, loc, subtrahend);
+    mlir::Value negated = mlir::arith::NegFOp::create(builder, loc, subtrahend);
     return mlir::math::FmaOp::create(builder, loc, lhs, rhs, negated);
   }
   mlir::Value max(mlir::Value lhs, mlir::Value rhs) {

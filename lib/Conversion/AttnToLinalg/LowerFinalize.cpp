@@ -1,4 +1,5 @@
-//===- LowerFinalize.cpp - attn.finalize into elementwise generics -*- C++ -*-===//
+//===- LowerFinalize.cpp - attn.finalize into elementwise generics -*- C++
+//-*-===//
 //
 // Part of Flashloom, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -14,14 +15,15 @@ using namespace fa;
 
 /// 1 / sum for each row, 0 where sum is 0: a row that saw no key has o = 0.
 static Value reciprocals(GenericBuilder &b, Value sum, int64_t rank) {
-  return b.generic({sum}, {b.emptyLike(sum)}, rank - 1, false,
-                   [](GenericBuilder &in, ValueRange args) {
-                     Value zero = in.f32(0.0);
-                     Value inverse = arith::DivFOp::create(
-                         in.builder, in.loc, in.f32(1.0), args[0]);
-                     return SmallVector<Value>{in.select(
-                         in.equal(args[0], zero), zero, inverse)};
-                   })
+  return b
+      .generic({sum}, {b.emptyLike(sum)}, rank - 1, false,
+               [](GenericBuilder &in, ValueRange args) {
+                 Value zero = in.f32(0.0);
+                 Value inverse = arith::DivFOp::create(in.builder, in.loc,
+                                                       in.f32(1.0), args[0]);
+                 return SmallVector<Value>{
+                     in.select(in.equal(args[0], zero), zero, inverse)};
+               })
       .front();
 }
 

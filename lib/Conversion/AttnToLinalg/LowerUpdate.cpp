@@ -1,4 +1,5 @@
-//===- LowerUpdate.cpp - attn.update into products and the online softmax -*- C++ -*-===//
+//===- LowerUpdate.cpp - attn.update into products and the online softmax -*-
+// C++ -*-===//
 //
 // Part of Flashloom, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -80,33 +81,29 @@ Value UpdateLowering::applyVariant(Value scores) {
   if (!op.hasScore() && !op.hasMask())
     return scores;
   return b
-      .generic({}, {scores}, 2, false,
-               [&](GenericBuilder &in, ValueRange args) {
-                 auto position = [&](Value start, int64_t dim) {
-                   Value local =
-                       linalg::IndexOp::create(in.builder, in.loc, dim);
-                   return arith::AddIOp::create(in.builder, in.loc, start,
-                                                local)
-                       .getResult();
-                 };
-                 SmallVector<Value> bhij{op.getBatchPosition(),
-                                         op.getHeadPosition(),
-                                         position(op.getRowPosition(), 0),
-                                         position(op.getKeyPosition(), 1)};
-                 Value score = args[0];
-                 if (op.hasScore()) {
-                   SmallVector<Value> operands{in.mul(score, op.getScale())};
-                   llvm::append_range(operands, bhij);
-                   score =
-                       inlineRegion(in.builder, op.getScoreRegion(), operands);
-                 }
-                 if (op.hasMask()) {
-                   Value sees =
-                       inlineRegion(in.builder, op.getMaskRegion(), bhij);
-                   score = in.select(sees, score, in.negativeInfinity());
-                 }
-                 return SmallVector<Value>{score};
-               })
+      .generic(
+          {}, {scores}, 2, false,
+          [&](GenericBuilder &in, ValueRange args) {
+            auto position = [&](Value start, int64_t dim) {
+              Value local = linalg::IndexOp::create(in.builder, in.loc, dim);
+              return arith::AddIOp::create(in.builder, in.loc, start, local)
+                  .getResult();
+            };
+            SmallVector<Value> bhij{op.getBatchPosition(), op.getHeadPosition(),
+                                    position(op.getRowPosition(), 0),
+                                    position(op.getKeyPosition(), 1)};
+            Value score = args[0];
+            if (op.hasScore()) {
+              SmallVector<Value> operands{in.mul(score, op.getScale())};
+              llvm::append_range(operands, bhij);
+              score = inlineRegion(in.builder, op.getScoreRegion(), operands);
+            }
+            if (op.hasMask()) {
+              Value sees = inlineRegion(in.builder, op.getMaskRegion(), bhij);
+              score = in.select(sees, score, in.negativeInfinity());
+            }
+            return SmallVector<Value>{score};
+          })
       .front();
 }
 
@@ -119,12 +116,12 @@ Value UpdateLowering::buildFactor() {
 RowStatistics UpdateLowering::buildStatistics(Value scores, Value factor) {
   // 1. The block's own maximum.
   Value start = b.fill(b.negativeInfinity(), b.emptyLike(op.getMaxInit()));
-  Value blockMax = b.generic({scores}, {start}, 2, true,
-                             [](GenericBuilder &in, ValueRange args) {
-                               return SmallVector<Value>{
-                                   in.max(args[0], args[1])};
-                             })
-                       .front();
+  Value blockMax =
+      b.generic({scores}, {start}, 2, true,
+                [](GenericBuilder &in, ValueRange args) {
+                  return SmallVector<Value>{in.max(args[0], args[1])};
+                })
+          .front();
 
   // 2. All row statistics in one generic: it reads the old maximum and sum and
   //    writes the new ones in their place, which keeps bufferization free of
@@ -200,8 +197,8 @@ Value UpdateLowering::inverseSums(Value sum) {
                  Value one = in.f32(1.0);
                  Value inverse =
                      arith::DivFOp::create(in.builder, in.loc, one, args[0]);
-                 return SmallVector<Value>{in.select(
-                     in.equal(args[0], in.f32(0.0)), one, inverse)};
+                 return SmallVector<Value>{
+                     in.select(in.equal(args[0], in.f32(0.0)), one, inverse)};
                })
       .front();
 }
@@ -217,7 +214,8 @@ void UpdateLowering::run() {
   // A normalised accumulator is acc / sum: the old sum, already rescaled, takes
   // alpha's place, and the new one divides.
   Value factorOfOld = op.getNormalized() ? rows.sum : rows.alpha;
-  Value acc = addWeightedValues(weights, scaleRows(op.getAccInit(), factorOfOld));
+  Value acc =
+      addWeightedValues(weights, scaleRows(op.getAccInit(), factorOfOld));
   if (op.getNormalized())
     acc = scaleRows(acc, inverseSums(sum));
   rewriter.replaceOp(op, {acc, rows.max, sum});

@@ -23,7 +23,8 @@ namespace fa {
 } // namespace fa
 
 namespace {
-struct OnlineSoftmaxPass : public fa::impl::OnlineSoftmaxBase<OnlineSoftmaxPass> {
+struct OnlineSoftmaxPass
+    : public fa::impl::OnlineSoftmaxBase<OnlineSoftmaxPass> {
   using Base::Base;
 
   void runOnOperation() override {

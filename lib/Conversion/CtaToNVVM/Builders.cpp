@@ -48,9 +48,9 @@ Value fa::sharedPointer(ImplicitLocOpBuilder &b, Value address,
   Value pointer = LLVM::IntToPtrOp::create(b, type, address);
   if (!offset)
     return pointer;
-  return LLVM::GEPOp::create(b, type, b.getI8Type(), pointer,
-                             ArrayRef<LLVM::GEPArg>{
-                                 static_cast<int32_t>(offset)});
+  return LLVM::GEPOp::create(
+      b, type, b.getI8Type(), pointer,
+      ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(offset)});
 }
 
 SmallVector<Value> fa::toElements(ImplicitLocOpBuilder &b, Value vector) {

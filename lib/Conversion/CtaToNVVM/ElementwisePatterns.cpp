@@ -50,9 +50,9 @@ private:
     auto vector = dyn_cast<VectorType>(type);
     if (!vector || isa<VectorType>(select.getCondition().getType()))
       return;
-    operands[0] = vector::BroadcastOp::create(
-        builder, select.getLoc(), vector.clone(builder.getI1Type()),
-        operands[0]);
+    operands[0] = vector::BroadcastOp::create(builder, select.getLoc(),
+                                              vector.clone(builder.getI1Type()),
+                                              operands[0]);
   }
 };
 
@@ -68,8 +68,7 @@ struct ConvertConstant : OpConversionPattern<arith::ConstantOp> {
         getTypeConverter()->convertType(op.getType()));
     if (!splat || !type)
       return rewriter.notifyMatchFailure(op, "not a splat");
-    rewriter.replaceOpWithNewOp<arith::ConstantOp>(op,
-                                                   splat.resizeSplat(type));
+    rewriter.replaceOpWithNewOp<arith::ConstantOp>(op, splat.resizeSplat(type));
     return success();
   }
 };
@@ -79,8 +78,7 @@ using BuildApproximation = Value (*)(ImplicitLocOpBuilder &, Value);
 
 /// An f32 function whose fast-math flags allow the hardware's approximation,
 /// on a fragment or a scalar.
-template <typename OpTy>
-struct ConvertApproximate : OpConversionPattern<OpTy> {
+template <typename OpTy> struct ConvertApproximate : OpConversionPattern<OpTy> {
   ConvertApproximate(const TypeConverter &converter, MLIRContext *context,
                      BuildApproximation build)
       : OpConversionPattern<OpTy>(converter, context, /*benefit=*/2),
@@ -111,8 +109,8 @@ struct ConvertApproximate : OpConversionPattern<OpTy> {
 /// Calls the NVVM intrinsic `name` on one f32.
 static Value callIntrinsic(ImplicitLocOpBuilder &b, StringRef name,
                            Value operand) {
-  return LLVM::CallIntrinsicOp::create(b, b.getF32Type(),
-                                       b.getStringAttr(name), operand)
+  return LLVM::CallIntrinsicOp::create(b, b.getF32Type(), b.getStringAttr(name),
+                                       operand)
       ->getResult(0);
 }
 

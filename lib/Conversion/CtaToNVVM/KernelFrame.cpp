@@ -61,6 +61,20 @@ static LogicalResult checkFragments(Operation *op, int64_t warps) {
   return success();
 }
 
+/// Refuses what all teams must reach together inside a branch that each takes
+/// for itself.
+static LogicalResult checkBranch(cta::IfAnyOp branch) {
+  WalkResult result = branch.walk([](Operation *op) -> WalkResult {
+    auto load = dyn_cast<cta::LoadOp>(op);
+    if ((load && load.getKind() == cta::LoadKind::Once) ||
+        isa<cta::AcquireOp, cta::ConsumeOp>(op))
+      return op->emitOpError("must be reached by all teams, but stands in a "
+                             "branch that each takes for itself");
+    return WalkResult::advance();
+  });
+  return failure(result.wasInterrupted());
+}
+
 LogicalResult fa::analyseKernel(Kernel &kernel) {
   SmallVector<cta::RoleOp> roles;
   kernel.func.walk([&](cta::RoleOp role) { roles.push_back(role); });
@@ -73,6 +87,9 @@ LogicalResult fa::analyseKernel(Kernel &kernel) {
 
   WalkResult result = kernel.func.walk([&](Operation *op) {
     if (failed(checkSupported(op)) || failed(checkFragments(op, kernel.warps)))
+      return WalkResult::interrupt();
+    auto branch = dyn_cast<cta::IfAnyOp>(op);
+    if (branch && kernel.teams > 1 && failed(checkBranch(branch)))
       return WalkResult::interrupt();
     return WalkResult::advance();
   });
@@ -98,8 +115,8 @@ static LLVM::GlobalOp getSharedGlobal(gpu::GPUFuncOp func) {
 /// Makes the values that name a thread, at the top of the function.
 static void buildThreadIds(Kernel &kernel) {
   LLVM::GlobalOp global = getSharedGlobal(kernel.func);
-  auto b = ImplicitLocOpBuilder::atBlockBegin(
-      kernel.func.getLoc(), &kernel.func.getBody().front());
+  auto b = ImplicitLocOpBuilder::atBlockBegin(kernel.func.getLoc(),
+                                              &kernel.func.getBody().front());
   I32Builder i{b};
   kernel.thread = NVVM::ThreadIdXOp::create(b, b.getI32Type());
   kernel.lane = i.bitAnd(kernel.thread, kWarpThreads - 1);
@@ -126,8 +143,7 @@ static void buildThreadIds(Kernel &kernel) {
 static void inlineBody(Operation *op, ValueRange arguments) {
   Block &body = op->getRegion(0).front();
   body.getTerminator()->erase();
-  for (auto [argument, value] :
-       llvm::zip_equal(body.getArguments(), arguments))
+  for (auto [argument, value] : llvm::zip_equal(body.getArguments(), arguments))
     argument.replaceAllUsesWith(value);
   op->getBlock()->getOperations().splice(op->getIterator(),
                                          body.getOperations());
@@ -199,8 +215,8 @@ void fa::buildKernelFrame(Kernel &kernel) {
     if (auto work = dyn_cast<cta::WorkOp>(op))
       inlineBody(op, buildCoordinates(b, work));
     else
-      inlineBody(op, {arith::IndexCastOp::create(b, b.getIndexType(),
-                                                 kernel.team)});
+      inlineBody(
+          op, {arith::IndexCastOp::create(b, b.getIndexType(), kernel.team)});
   }
   setLaunchAttributes(kernel);
 }

@@ -15,12 +15,12 @@
 #include "mlir/Conversion/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/MemRef/Transforms/Passes.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/SCF/Transforms/Patterns.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
-#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/Passes.h"
 
@@ -130,8 +130,8 @@ struct LowerToNVVM : public fa::impl::LowerToNVVMBase<LowerToNVVM> {
 
   void getDependentDialects(DialectRegistry &registry) const override {
     registry.insert<arith::ArithDialect, cf::ControlFlowDialect,
-                    LLVM::LLVMDialect, memref::MemRefDialect,
-                    NVVM::NVVMDialect, scf::SCFDialect, vector::VectorDialect>();
+                    LLVM::LLVMDialect, memref::MemRefDialect, NVVM::NVVMDialect,
+                    scf::SCFDialect, vector::VectorDialect>();
     OpPassManager pm(gpu::GPUModuleOp::getOperationName());
     buildCleanupPipeline(pm);
     buildLLVMPipeline(pm);

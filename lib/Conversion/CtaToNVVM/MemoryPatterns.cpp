@@ -64,8 +64,7 @@ static GlobalMatrix viewMatrix(ImplicitLocOpBuilder &b, Value memref,
   for (auto [dim, index] : llvm::enumerate(indices)) {
     if (static_cast<int64_t>(dim) == rowDim)
       continue;
-    Value part =
-        b.createOrFold<arith::MulIOp>(index, data.getStrides()[dim]);
+    Value part = b.createOrFold<arith::MulIOp>(index, data.getStrides()[dim]);
     offset = b.createOrFold<arith::AddIOp>(offset, part);
   }
   Value base = memref::ExtractAlignedPointerAsIndexOp::create(b, memref);
@@ -139,8 +138,8 @@ TileCopy::TileCopy(ImplicitLocOpBuilder &b, const GlobalMatrix &matrix,
   address = i.add(tileAddress, own);
   // A multiple of 4 rows that is none of 8 flips the swizzle's highest bit.
   oddAddress = rowsAtOnce % 8 ? i.bitXor(address, 4 * kChunkBytes) : address;
-  Value column = arith::ExtUIOp::create(b, b.getI64Type(),
-                                        i.mul(chunk, kChunkBytes / 2));
+  Value column =
+      arith::ExtUIOp::create(b, b.getI64Type(), i.mul(chunk, kChunkBytes / 2));
   columnPointer = advance(b, matrix.pointer, column, matrix.elementType);
 }
 
@@ -176,12 +175,12 @@ void TileCopy::copyRows(ImplicitLocOpBuilder &b, bool checked) {
       copyRow(b, pass, checked);
       continue;
     }
-    Value some = arith::CmpIOp::create(
-        b, arith::CmpIPredicate::slt, i.add(row, pass * rowsAtOnce),
-        i.constant(tile.rows));
+    Value some = arith::CmpIOp::create(b, arith::CmpIPredicate::slt,
+                                       i.add(row, pass * rowsAtOnce),
+                                       i.constant(tile.rows));
     auto guard = scf::IfOp::create(b, some, /*withElseRegion=*/false);
-    auto inner = ImplicitLocOpBuilder::atBlockTerminator(b.getLoc(),
-                                                         guard.thenBlock());
+    auto inner =
+        ImplicitLocOpBuilder::atBlockTerminator(b.getLoc(), guard.thenBlock());
     copyRow(inner, pass, checked);
   }
 }
@@ -204,16 +203,18 @@ void TileCopy::run(ImplicitLocOpBuilder &b) {
 
 /// Copies the tile at `indices` of `memref` to `address`, as one group.
 static void copyTile(ImplicitLocOpBuilder &b, Value memref, ValueRange indices,
-                     Value address, cta::TileType tile, Workers workers) {
+                     Value rowEnd, Value address, cta::TileType tile,
+                     Workers workers) {
   int64_t rowDim = cast<MemRefType>(memref.getType()).getRank() - 2;
-  TileCopy(b, viewMatrix(b, memref, indices, rowDim), address, tile, workers)
-      .run(b);
+  GlobalMatrix matrix = viewMatrix(b, memref, indices, rowDim);
+  if (rowEnd)
+    matrix.rows = I32Builder{b}.fromIndex(rowEnd);
+  TileCopy(b, matrix, address, tile, workers).run(b);
   NVVM::CpAsyncCommitGroupOp::create(b);
 }
 
 namespace {
-template <typename OpTy>
-struct KernelPattern : OpConversionPattern<OpTy> {
+template <typename OpTy> struct KernelPattern : OpConversionPattern<OpTy> {
   KernelPattern(const FragmentTypeConverter &converter, MLIRContext *context,
                 const Kernel &kernel)
       : OpConversionPattern<OpTy>(converter, context), converter(converter),
@@ -232,8 +233,9 @@ struct ConvertCopy : KernelPattern<cta::CopyOp> {
     if (!hasContiguousRows(cast<MemRefType>(op.getSource().getType())))
       return rewriter.notifyMatchFailure(op, "rows are not contiguous");
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);
-    copyTile(b, op.getSource(), op.getIndices(), adaptor.getTile(),
-             op.getTile().getType(), {kernel.thread, kernel.threads()});
+    copyTile(b, op.getSource(), op.getIndices(), op.getRowEnd(),
+             adaptor.getTile(), op.getTile().getType(),
+             {kernel.thread, kernel.threads()});
     rewriter.eraseOp(op);
     return success();
   }
@@ -262,7 +264,8 @@ struct ConvertLoad : KernelPattern<cta::LoadOp> {
     // In a loop, the tile may still be read from the time before.
     if (op->getParentOfType<LoopLikeOpInterface>())
       synchronize(b, each);
-    copyTile(b, op.getSource(), op.getIndices(), address, tile, workers);
+    copyTile(b, op.getSource(), op.getIndices(), op.getRowEnd(), address, tile,
+             workers);
     NVVM::CpAsyncWaitGroupOp::create(b, 0u);
     synchronize(b, each);
     rewriter.replaceOp(op, address);
@@ -279,10 +282,9 @@ private:
       NVVM::SyncWarpOp::create(b, i.constant(0xffffffff));
     } else {
       // Barrier 0 is the block's.
-      NVVM::BarrierOp::create(
-          b, TypeRange(), i.add(kernel.team, 1),
-          i.constant(kernel.warps * kWarpThreads),
-          NVVM::BarrierReductionAttr(), Value());
+      NVVM::BarrierOp::create(b, TypeRange(), i.add(kernel.team, 1),
+                              i.constant(kernel.warps * kWarpThreads),
+                              NVVM::BarrierReductionAttr(), Value());
     }
   }
 };
@@ -327,22 +329,20 @@ private:
                  const FragmentLayout &layout, ArrayRef<Value> elements) const {
     I32Builder i{b};
     bool matrix = layout.kind == FragmentKind::Matrix;
-    Value first =
-        i.add(i.add(global.firstRow, i.mul(kernel.warp, kSlabRows)),
-              i.shr(kernel.lane, llvm::Log2_64(kQuad)));
+    Value first = i.add(i.add(global.firstRow, i.mul(kernel.warp, kSlabRows)),
+                        i.shr(kernel.lane, llvm::Log2_64(kQuad)));
     Value inQuad = i.bitAnd(kernel.lane, kQuad - 1);
     Value pointer = moveRows(b, global, global.pointer, first);
     if (matrix)
-      pointer = advance(
-          b, pointer,
-          arith::ExtUIOp::create(b, b.getI64Type(), i.mul(inQuad, 2)),
-          global.elementType);
+      pointer =
+          advance(b, pointer,
+                  arith::ExtUIOp::create(b, b.getI64Type(), i.mul(inQuad, 2)),
+                  global.elementType);
     for (int64_t s = 0; s < layout.slabs(); ++s)
       for (int64_t half = 0; half < 2; ++half) {
         int64_t offset = layout.rowOffset(s, 2 * half);
-        Value inside =
-            arith::CmpIOp::create(b, arith::CmpIPredicate::slt,
-                                  i.add(first, offset), global.rows);
+        Value inside = arith::CmpIOp::create(b, arith::CmpIPredicate::slt,
+                                             i.add(first, offset), global.rows);
         if (!matrix)
           inside = arith::AndIOp::create(
               b, inside,
@@ -353,10 +353,10 @@ private:
           Value row = moveRows(inner, global, pointer,
                                I32Builder{inner}.constant(offset));
           for (auto [n, value] : llvm::enumerate(values))
-            LLVM::StoreOp::create(
-                inner, value,
-                advance(inner, row, FragmentLayout::colOffset(n, 0),
-                        global.elementType));
+            LLVM::StoreOp::create(inner, value,
+                                  advance(inner, row,
+                                          FragmentLayout::colOffset(n, 0),
+                                          global.elementType));
         });
       }
   }

@@ -70,8 +70,8 @@ SmallVector<Value> BlockReader::read(int64_t row, int64_t col,
                    row * kSegmentBytes;
   Value address = addresses[col % SwizzledTile::kSegmentCols / 16];
   auto i32 = b.getI32Type();
-  auto type = LLVM::LLVMStructType::getLiteral(b.getContext(),
-                                               {i32, i32, i32, i32});
+  auto type =
+      LLVM::LLVMStructType::getLiteral(b.getContext(), {i32, i32, i32, i32});
   Value matrix = NVVM::LdMatrixOp::create(
       b, type, sharedPointer(b, address, offset), /*num=*/4,
       transposed ? NVVM::MMALayout::col : NVVM::MMALayout::row,
@@ -143,8 +143,8 @@ static SmallVector<Value> castOperands(ImplicitLocOpBuilder &b,
     return SmallVector<Value>(registers);
   SmallVector<Value> pairs;
   for (Value value : registers)
-    pairs.push_back(LLVM::BitcastOp::create(
-        b, VectorType::get(2, elementType), value));
+    pairs.push_back(
+        LLVM::BitcastOp::create(b, VectorType::get(2, elementType), value));
   return pairs;
 }
 
@@ -153,18 +153,18 @@ static void multiply(ImplicitLocOpBuilder &b, Type elementType,
                      ArrayRef<Value> left, ArrayRef<Value> right,
                      MutableArrayRef<Value> acc) {
   auto f32 = b.getF32Type();
-  auto type = LLVM::LLVMStructType::getLiteral(b.getContext(),
-                                               {f32, f32, f32, f32});
+  auto type =
+      LLVM::LLVMStructType::getLiteral(b.getContext(), {f32, f32, f32, f32});
   NVVM::MMATypes kind =
       elementType.isBF16() ? NVVM::MMATypes::bf16 : NVVM::MMATypes::f16;
-  Value result = NVVM::MmaOp::create(
-      b, type, castOperands(b, left, elementType),
-      castOperands(b, right, elementType), ValueRange(acc),
-      ArrayRef<int64_t>{kSlabRows, kBlockCols, kStepDepth},
-      /*b1Op=*/std::nullopt, /*intOverflow=*/std::nullopt,
-      std::array<NVVM::MMATypes, 2>{kind, kind},
-      std::array<NVVM::MMALayout, 2>{NVVM::MMALayout::row,
-                                     NVVM::MMALayout::col});
+  Value result =
+      NVVM::MmaOp::create(b, type, castOperands(b, left, elementType),
+                          castOperands(b, right, elementType), ValueRange(acc),
+                          ArrayRef<int64_t>{kSlabRows, kBlockCols, kStepDepth},
+                          /*b1Op=*/std::nullopt, /*intOverflow=*/std::nullopt,
+                          std::array<NVVM::MMATypes, 2>{kind, kind},
+                          std::array<NVVM::MMALayout, 2>{NVVM::MMALayout::row,
+                                                         NVVM::MMALayout::col});
   for (int64_t n = 0; n < 4; ++n)
     acc[n] = LLVM::ExtractValueOp::create(b, result, n);
 }
@@ -197,7 +197,8 @@ private:
                                            const FragmentLayout &layout) {
     if (adaptor.getAcc())
       return toElements(b, adaptor.getAcc());
-    Value zero = arith::ConstantFloatOp::create(b, b.getF32Type(), APFloat(0.f));
+    Value zero =
+        arith::ConstantFloatOp::create(b, b.getF32Type(), APFloat(0.f));
     return SmallVector<Value>(layout.slabs() * layout.blocks() * 4, zero);
   }
 
@@ -286,10 +287,9 @@ struct ConvertRead : OpConversionPattern<cta::ReadOp> {
         for (Value value : reader.read(s * kSlabRows * kernel.warps,
                                        step * kStepDepth, false))
           llvm::append_range(
-              elements,
-              toElements(b, LLVM::BitcastOp::create(b, pair, value)));
-    rewriter.replaceOp(
-        op, fromElements(b, converter.convertType(type), elements));
+              elements, toElements(b, LLVM::BitcastOp::create(b, pair, value)));
+    rewriter.replaceOp(op,
+                       fromElements(b, converter.convertType(type), elements));
     return success();
   }
 

@@ -76,8 +76,7 @@ Value IndexNarrowing::build(ImplicitLocOpBuilder &b, Value index) {
   SmallVector<Value> operands;
   for (Value operand : op->getOperands())
     operands.push_back(narrow(operand));
-  OperationState state(op->getLoc(), op->getName(), operands,
-                       {b.getI32Type()});
+  OperationState state(op->getLoc(), op->getName(), operands, {b.getI32Type()});
   return b.create(state)->getResult(0);
 }
 

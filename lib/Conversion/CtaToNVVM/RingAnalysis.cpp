@@ -107,8 +107,8 @@ LogicalResult RingAnalysis::visitAcquire(cta::AcquireOp op, State &state) {
   if (!counts.free())
     return op.emitOpError("would wait forever: no stage of its ring is free");
   RingAction &action = actions[op] = RingAction();
-  action.distance = counts.open + counts.ready +
-                    llvm::count(state.pending, op.getRing());
+  action.distance =
+      counts.open + counts.ready + llvm::count(state.pending, op.getRing());
   if (!counts.safe) {
     action.barrier = true;
     state.passBarrier();
@@ -196,8 +196,8 @@ LogicalResult RingAnalysis::visit(Operation *op, State &state) {
     return visitConsume(consume, state);
   if (auto release = dyn_cast<cta::ReleaseOp>(op)) {
     StageCounts &counts =
-        state.rings[release.getTile().getDefiningOp<cta::ConsumeOp>()
-                        .getRing()];
+        state
+            .rings[release.getTile().getDefiningOp<cta::ConsumeOp>().getRing()];
     --counts.held;
     ++counts.released;
     return success();

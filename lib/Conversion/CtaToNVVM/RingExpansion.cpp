@@ -179,14 +179,13 @@ void RingExpansion::expandBranch(Operation *op, Cursors &cursors) {
     for (Value ring : moved)
       unchanged.push_back(cursors[ring]);
     OperationState yield(
-        op->getLoc(),
-        branch->getRegion(0).front().getTerminator()->getName(), unchanged, {});
+        op->getLoc(), branch->getRegion(0).front().getTerminator()->getName(),
+        unchanged, {});
     rewriter.create(yield);
   }
   for (auto [n, ring] : llvm::enumerate(moved))
     cursors[ring] = branch->getResult(op->getNumResults() + n);
-  rewriter.replaceOp(op,
-                     branch->getResults().take_front(op->getNumResults()));
+  rewriter.replaceOp(op, branch->getResults().take_front(op->getNumResults()));
 }
 
 void RingExpansion::expand(Operation *op, Cursors &cursors) {

@@ -19,8 +19,7 @@ using namespace fa;
 
 namespace {
 /// A pattern that knows the layouts and the kernel's threads.
-template <typename OpTy>
-struct FragmentPattern : OpConversionPattern<OpTy> {
+template <typename OpTy> struct FragmentPattern : OpConversionPattern<OpTy> {
   FragmentPattern(const FragmentTypeConverter &converter, MLIRContext *context,
                   const Kernel &kernel)
       : OpConversionPattern<OpTy>(converter, context), converter(converter),
@@ -115,13 +114,13 @@ struct ConvertReduction : FragmentPattern<vector::MultiDimReductionOp> {
           for (int64_t e = 0; e < 2; ++e)
             row.push_back(source[from->index(s, n, 2 * half + e)]);
         Value &result = results[2 * s + half];
-        result = combine(b, op.getKind(),
-                         reduceQuad(b, op.getKind(),
-                                    reduceRow(b, op.getKind(), row)),
-                         result);
+        result = combine(
+            b, op.getKind(),
+            reduceQuad(b, op.getKind(), reduceRow(b, op.getKind(), row)),
+            result);
       }
-    rewriter.replaceOp(
-        op, fromElements(b, adaptor.getAcc().getType(), results));
+    rewriter.replaceOp(op,
+                       fromElements(b, adaptor.getAcc().getType(), results));
     return success();
   }
 
@@ -199,8 +198,8 @@ struct ConvertCol : FragmentPattern<cta::ColOp> {
       return rewriter.notifyMatchFailure(op, "no columns");
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);
     I32Builder i{b};
-    Value first = i.add(adaptor.getBase(),
-                        i.mul(i.bitAnd(kernel.lane, kQuad - 1), 2));
+    Value first =
+        i.add(adaptor.getBase(), i.mul(i.bitAnd(kernel.lane, kQuad - 1), 2));
     bool matrix = layout->kind == FragmentKind::Matrix;
     SmallVector<Value> elements;
     for (int64_t s = 0; s < (matrix ? layout->slabs() : 1); ++s)

@@ -1,4 +1,5 @@
-//===- DimClasses.h - Which dimensions of which tiles are the same loop -*- C++ -*-===//
+//===- DimClasses.h - Which dimensions of which tiles are the same loop -*- C++
+//-*-===//
 //
 // Part of Flashloom, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 //
 // Applies the scalar body of a linalg.generic to whole fragments. A value is
-// kept at the smallest shape it depends on: a scalar, a row vector <R>, a column
-// vector <1xC>, or a fragment <RxC>; shapes grow only where values meet.
+// kept at the smallest shape it depends on: a scalar, a row vector <R>, a
+// column vector <1xC>, or a fragment <RxC>; shapes grow only where values meet.
 // (Upstream's vectorizer broadcasts every operand first and keeps 64-bit
 // indices, which turns a row's arithmetic into each element's.)
 //
@@ -24,10 +24,10 @@ namespace fa {
 
 /// The loops of a generic on fragments: rows, and columns where there are any.
 struct FragmentDomain {
-  int64_t rows = 0;         ///< of one team's fragment
-  int64_t columns = 0;      ///< 0: the domain is one of rows alone
-  mlir::Value rowBase;      ///< i32: index of the team's first row, or null: 0
-  mlir::Value columnBase;   ///< i32: index of the team's first column, or null
+  int64_t rows = 0;       ///< of one team's fragment
+  int64_t columns = 0;    ///< 0: the domain is one of rows alone
+  mlir::Value rowBase;    ///< i32: index of the team's first row, or null: 0
+  mlir::Value columnBase; ///< i32: index of the team's first column, or null
 };
 
 class FragmentVectorizer {

@@ -1,4 +1,5 @@
-//===- KernelEmitter.cpp - A kernel's body: loads, products, arithmetic, stores -*- C++ -*-===//
+//===- KernelEmitter.cpp - A kernel's body: loads, products, arithmetic, stores
+//-*- C++ -*-===//
 //
 // Part of Flashloom, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -43,7 +44,8 @@ FailureOr<Value> KernelEmitter::fragment(Value tile, ArrayRef<int64_t> sizes) {
   if (Value known = mapping.lookupOrNull(tile))
     return known;
   if (Value shared = sharedTiles.lookupOrNull(tile))
-    return cta::ReadOp::create(builder, tile.getLoc(), type, shared).getResult();
+    return cta::ReadOp::create(builder, tile.getLoc(), type, shared)
+        .getResult();
   if (auto fill = tile.getDefiningOp<linalg::FillOp>()) {
     Value scalar = mapping.lookupOrDefault(fill.getInputs().front());
     return vector::BroadcastOp::create(builder, tile.getLoc(), type, scalar)
@@ -82,6 +84,19 @@ SmallVector<Value> KernelEmitter::accessIndices(const TileAccess &access,
   return indices;
 }
 
+/// The end of the rows of a loaded tile where it is another than the tensor's
+/// own, else null.
+Value KernelEmitter::rowEnd(const TileAccess &access, int64_t tileRank) {
+  if (!access.rowEnd)
+    return {};
+  int64_t rowDim = access.offsets.size() - tileRank;
+  auto dim = access.rowEnd.getDefiningOp<tensor::DimOp>();
+  if (dim && dim.getSource() == access.whole &&
+      dim.getConstantIndex() == rowDim)
+    return {};
+  return mapping.lookupOrDefault(access.rowEnd);
+}
+
 //===----------------------------------------------------------------------===//
 // Scalars, loads, loops
 //===----------------------------------------------------------------------===//
@@ -93,16 +108,17 @@ LogicalResult KernelEmitter::emitScalarOp(Operation &op) {
       return op.emitOpError("asks for the size of a tensor that is no argument "
                             "of the kernel");
     Value index = mapping.lookupOrDefault(dim.getIndex());
-    mapping.map(dim.getResult(), memref::DimOp::create(builder, op.getLoc(),
-                                                       whole, index));
+    mapping.map(dim.getResult(),
+                memref::DimOp::create(builder, op.getLoc(), whole, index));
     return success();
   }
   auto isTensor = [](Type type) { return isa<TensorType>(type); };
   if (llvm::any_of(op.getOperandTypes(), isTensor) ||
       llvm::any_of(op.getResultTypes(), isTensor) || op.getNumRegions() != 0)
-    return op.emitOpError("has no form in a thread block's program: --map-warps "
-                          "knows products, elementwise arithmetic, row "
-                          "reductions, loads and stores of tiles");
+    return op.emitOpError(
+        "has no form in a thread block's program: --map-warps "
+        "knows products, elementwise arithmetic, row "
+        "reductions, loads and stores of tiles");
   builder.clone(op, mapping);
   return success();
 }
@@ -123,13 +139,13 @@ LogicalResult KernelEmitter::emitLoad(Value tile) {
            << type;
   VectorType part = fragmentType(tile);
   bool isEach = part.getShape() != type.getShape();
-  auto tileType = cta::TileType::get(
-      builder.getContext(), part.getDimSize(0), part.getDimSize(1),
-      type.getElementType(), /*swizzle=*/128);
+  auto tileType = cta::TileType::get(builder.getContext(), part.getDimSize(0),
+                                     part.getDimSize(1), type.getElementType(),
+                                     /*swizzle=*/128);
   auto load = cta::LoadOp::create(
       builder, tile.getLoc(), tileType,
       isEach ? cta::LoadKind::Each : cta::LoadKind::Once, whole,
-      accessIndices(*access, tile));
+      accessIndices(*access, tile), rowEnd(*access, type.getRank()));
   sharedTiles.map(tile, load.getTile());
   return success();
 }
@@ -147,10 +163,10 @@ LogicalResult KernelEmitter::emitLoop(scf::ForOp op) {
       return failure();
     inits.push_back(*value);
   }
-  auto copy = scf::ForOp::create(
-      builder, op.getLoc(), mapping.lookupOrDefault(op.getLowerBound()),
-      mapping.lookupOrDefault(op.getUpperBound()),
-      mapping.lookupOrDefault(op.getStep()), inits);
+  auto copy = scf::ForOp::create(builder, op.getLoc(),
+                                 mapping.lookupOrDefault(op.getLowerBound()),
+                                 mapping.lookupOrDefault(op.getUpperBound()),
+                                 mapping.lookupOrDefault(op.getStep()), inits);
   mapping.map(op.getInductionVar(), copy.getInductionVar());
   mapping.map(op.getRegionIterArgs(), copy.getRegionIterArgs());
   mapping.map(op.getResults(), copy.getResults());
@@ -233,14 +249,14 @@ LogicalResult KernelEmitter::emitContraction(linalg::LinalgOp op) {
   // 3. The product.
   auto flight = cta::FlightType::get(builder.getContext(), rows, columns,
                                      builder.getF32Type());
-  Value product = cta::MmaOp::create(
-      builder, op.getLoc(), flight, a, b, acc,
-      isTransposed ? builder.getUnitAttr() : UnitAttr());
+  Value product =
+      cta::MmaOp::create(builder, op.getLoc(), flight, a, b, acc,
+                         isTransposed ? builder.getUnitAttr() : UnitAttr());
   mapping.map(op->getResult(0),
-              cta::WaitOp::create(builder, op.getLoc(),
-                                  VectorType::get({rows, columns},
-                                                  builder.getF32Type()),
-                                  product, 0)
+              cta::WaitOp::create(
+                  builder, op.getLoc(),
+                  VectorType::get({rows, columns}, builder.getF32Type()),
+                  product, 0)
                   .getFragment());
   return success();
 }
@@ -312,9 +328,9 @@ LogicalResult KernelEmitter::emitGeneric(linalg::GenericOp op) {
   for (OpOperand &operand : op->getOpOperands()) {
     AffineMap map = op.getMatchingIndexingMap(&operand);
     if (!map.isMinorIdentity() &&
-        map != AffineMap::getMultiDimIdentityMap(map.getNumDims(),
-                                                 op.getContext())
-                   .getMajorSubMap(map.getNumResults()))
+        map !=
+            AffineMap::getMultiDimIdentityMap(map.getNumDims(), op.getContext())
+                .getMajorSubMap(map.getNumResults()))
       return op.emitOpError("reads or writes a tile in another order than rows "
                             "and columns");
     BlockArgument arg = op.getMatchingBlockArgument(&operand);
@@ -356,10 +372,11 @@ LogicalResult KernelEmitter::emitGeneric(linalg::GenericOp op) {
       continue;
     }
     Value start = vectorizer.get(op.getRegionOutputArgs()[number]);
-    mapping.map(result, vector::MultiDimReductionOp::create(
-                            builder, loc,
-                            vectorizer.get(reduction->second.input, true), start,
-                            ArrayRef<bool>{false, true}, reduction->second.kind));
+    mapping.map(result,
+                vector::MultiDimReductionOp::create(
+                    builder, loc, vectorizer.get(reduction->second.input, true),
+                    start, ArrayRef<bool>{false, true},
+                    reduction->second.kind));
   }
   return success();
 }

@@ -1,4 +1,5 @@
-//===- KernelEmitter.h - Emits one kernel from one parallel loop over tiles -*- C++ -*-===//
+//===- KernelEmitter.h - Emits one kernel from one parallel loop over tiles -*-
+// C++ -*-===//
 //
 // Part of Flashloom, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -58,15 +59,16 @@ private:
   mlir::Value teamOffset(int64_t size, mlir::Location loc);
   llvm::SmallVector<mlir::Value> accessIndices(const TileAccess &access,
                                                mlir::Value tile);
+  mlir::Value rowEnd(const TileAccess &access, int64_t tileRank);
 
   mlir::OpBuilder &builder;
   mlir::func::FuncOp function;
   mlir::scf::ForallOp loop;
   TeamShape shape;
   DimClasses classes;
-  mlir::IRMapping mapping;   ///< scalars, memrefs of whole tensors, fragments
+  mlir::IRMapping mapping; ///< scalars, memrefs of whole tensors, fragments
   mlir::IRMapping sharedTiles;
-  mlir::Value team;          ///< index of the team
+  mlir::Value team; ///< index of the team
 };
 
 } // namespace fa

@@ -29,16 +29,16 @@ static MemRefType memrefOf(RankedTensorType type) {
 
 gpu::GPUFuncOp KernelEmitter::emitSignature() {
   SmallVector<Type> types;
-  for (Type type : llvm::concat<const Type>(
-           SmallVector<Type>(function.getArgumentTypes()),
-           SmallVector<Type>(function.getResultTypes())))
+  for (Type type :
+       llvm::concat<const Type>(SmallVector<Type>(function.getArgumentTypes()),
+                                SmallVector<Type>(function.getResultTypes())))
     if (auto tensorType = dyn_cast<RankedTensorType>(type))
       types.push_back(memrefOf(tensorType));
     else
       types.push_back(type);
-  auto kernel = gpu::GPUFuncOp::create(
-      builder, function.getLoc(), function.getName(),
-      builder.getFunctionType(types, {}));
+  auto kernel =
+      gpu::GPUFuncOp::create(builder, function.getLoc(), function.getName(),
+                             builder.getFunctionType(types, {}));
   kernel->setAttr(gpu::GPUDialect::getKernelFuncAttrName(),
                   builder.getUnitAttr());
   for (auto [arg, copy] :
@@ -52,8 +52,7 @@ gpu::GPUFuncOp KernelEmitter::emitSignature() {
 LogicalResult KernelEmitter::mapResults() {
   auto kernel = cast<gpu::GPUFuncOp>(builder.getBlock()->getParentOp());
   unsigned firstResult = function.getNumArguments();
-  auto ret =
-      cast<func::ReturnOp>(function.getBody().front().getTerminator());
+  auto ret = cast<func::ReturnOp>(function.getBody().front().getTerminator());
   for (auto [number, operand] : llvm::enumerate(ret.getOperands())) {
     Value value = operand;
     if (auto cast = value.getDefiningOp<tensor::CastOp>())
@@ -152,7 +151,8 @@ static FailureOr<cta::ExtentAttr> findExtent(scf::ForallOp loop, Value iv,
                 .getArgNumber(),
             dim, step);
   }
-  return loop.emitError("a loop of the scf.forall chooses no slice of a result");
+  return loop.emitError(
+      "a loop of the scf.forall chooses no slice of a result");
 }
 
 LogicalResult KernelEmitter::emitGrid(gpu::GPUFuncOp kernel) {
@@ -167,9 +167,9 @@ LogicalResult KernelEmitter::emitGrid(gpu::GPUFuncOp kernel) {
   // 1. How many blocks there are in each direction.
   SmallVector<Value> extents, steps;
   SmallVector<Attribute> extentAttrs;
-  for (auto [iv, lower, upper, step] : llvm::zip_equal(
-           loop.getInductionVars(), loop.getMixedLowerBound(),
-           loop.getMixedUpperBound(), loop.getMixedStep())) {
+  for (auto [iv, lower, upper, step] :
+       llvm::zip_equal(loop.getInductionVars(), loop.getMixedLowerBound(),
+                       loop.getMixedUpperBound(), loop.getMixedStep())) {
     std::optional<int64_t> stepValue = getConstantIntValue(step);
     if (!isConstantIntValue(lower, 0) || !stepValue)
       return loop.emitError("a kernel's loops start at 0 with constant steps");
@@ -179,8 +179,8 @@ LogicalResult KernelEmitter::emitGrid(gpu::GPUFuncOp kernel) {
       return failure();
     extentAttrs.push_back(*extent);
     steps.push_back(value(step));
-    extents.push_back(arith::CeilDivUIOp::create(builder, loc, value(upper),
-                                                 steps.back()));
+    extents.push_back(
+        arith::CeilDivUIOp::create(builder, loc, value(upper), steps.back()));
   }
   kernel->setAttr("cta.extents", builder.getArrayAttr(extentAttrs));
 
@@ -191,7 +191,8 @@ LogicalResult KernelEmitter::emitGrid(gpu::GPUFuncOp kernel) {
       differs ? cta::WorkOrder::LPT : cta::WorkOrder::Natural, 0);
   auto work = cta::WorkOp::create(builder, loc, extents, order);
   Block *workBody = builder.createBlock(
-      &work.getBody(), {}, SmallVector<Type>(extents.size(), builder.getIndexType()),
+      &work.getBody(), {},
+      SmallVector<Type>(extents.size(), builder.getIndexType()),
       SmallVector<Location>(extents.size(), loc));
   for (auto [iv, coordinate, step] : llvm::zip_equal(
            loop.getInductionVars(), workBody->getArguments(), steps)) {
@@ -202,11 +203,11 @@ LogicalResult KernelEmitter::emitGrid(gpu::GPUFuncOp kernel) {
   }
 
   // 3. One role for all teams.
-  auto role =
-      cta::RoleOp::create(builder, loc, "all", shape.teams, shape.warps, nullptr);
+  auto role = cta::RoleOp::create(builder, loc, "all", shape.teams, shape.warps,
+                                  nullptr);
   cta::YieldOp::create(builder, loc);
-  Block *roleBody = builder.createBlock(&role.getBody(), {},
-                                        {builder.getIndexType()}, {loc});
+  Block *roleBody =
+      builder.createBlock(&role.getBody(), {}, {builder.getIndexType()}, {loc});
   team = roleBody->getArgument(0);
   return success();
 }

@@ -65,19 +65,21 @@ private:
     Schedule schedule = *attn::getSchedule(function);
     if (schedule.partition != Partition::SplitQ)
       return function.emitError("--map-warps divides the rows of Q among teams "
-                                "(partition = split-q), found split-k");
+                                "(partition = split_q), found split_k");
     OpBuilder builder(function);
-    auto module = gpu::GPUModuleOp::create(builder, function.getLoc(),
-                                           (function.getName() + "_kernels").str());
+    auto module = gpu::GPUModuleOp::create(
+        builder, function.getLoc(), (function.getName() + "_kernels").str());
     builder.setInsertionPointToStart(module.getBody());
-    FailureOr<gpu::GPUFuncOp> kernel = mapToThreadBlock(
-        builder, function, {schedule.teams, schedule.warps});
+    FailureOr<gpu::GPUFuncOp> kernel =
+        mapToThreadBlock(builder, function, {schedule.teams, schedule.warps});
     if (failed(kernel)) {
       module.erase();
       return failure();
     }
     (*kernel)->setAttr(attn::kScheduleAttrName,
                        function->getAttr(attn::kScheduleAttrName));
+    (*kernel)->setAttr("cta.stages",
+                       builder.getI64IntegerAttr(schedule.stages));
     function.erase();
     ++numKernels;
 

@@ -1,4 +1,5 @@
-//===- TileAccess.cpp - Slices of whole tensors as loads and stores of tiles -*- C++ -*-===//
+//===- TileAccess.cpp - Slices of whole tensors as loads and stores of tiles -*-
+// C++ -*-===//
 //
 // Part of Flashloom, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -16,7 +17,8 @@ using namespace fa;
 
 using OFR = OpFoldResult;
 
-/// The `end` where `expr`, a result of `op`'s map, is `end - offset`; else null.
+/// The `end` where `expr`, a result of `op`'s map, is `end - offset`; else
+/// null.
 static Value matchRemainder(AffineExpr expr, affine::AffineMinOp op,
                             OFR offset) {
   AffineMap map = op.getAffineMap();
@@ -102,8 +104,7 @@ FailureOr<TileAccess> fa::matchLoad(Value tile) {
                    : dyn_cast_if_present<tensor::ExtractSliceOp>(op);
   auto type = cast<RankedTensorType>(tile.getType());
   if (!slice || !type.hasStaticShape())
-    return mlir::emitError(tile.getLoc(),
-                           "a tile of type ")
+    return mlir::emitError(tile.getLoc(), "a tile of type ")
            << type << " is neither a static slice nor a padded one: run "
            << "--pad-tiles first";
   SmallVector<OFR> offsets = slice.getMixedOffsets();
@@ -132,5 +133,14 @@ fa::matchStore(tensor::ParallelInsertSliceOp insert, scf::ForallOp loop) {
       failed(rowEnd))
     return insert.emitOpError("writes no static tile that is cut by an end of "
                               "its rows alone: run --pad-tiles first");
+  // What is stored ends where the output ends.
+  auto empty =
+      loop.getTiedOpOperand(dest)->get().getDefiningOp<tensor::EmptyOp>();
+  int64_t rowDim = sizes.size() - type.getRank();
+  if (*rowEnd &&
+      (!empty || dyn_cast<Value>(empty.getMixedSizes()[rowDim]) != *rowEnd))
+    return insert.emitOpError(
+        "cuts its tile at another row than the end of the "
+        "output");
   return std::pair(tile, TileAccess{dest, offsets, *rowEnd});
 }

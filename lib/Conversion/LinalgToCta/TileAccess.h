@@ -1,4 +1,5 @@
-//===- TileAccess.h - Slices of whole tensors as loads and stores of tiles -*- C++ -*-===//
+//===- TileAccess.h - Slices of whole tensors as loads and stores of tiles -*-
+// C++ -*-===//
 //
 // Part of Flashloom, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -29,7 +30,8 @@ mlir::FailureOr<TileAccess> matchLoad(mlir::Value tile);
 /// The tile that `insert` writes, and where. Fails with a diagnostic where the
 /// tile is cut by something else than an end of its rows.
 mlir::FailureOr<std::pair<mlir::Value, TileAccess>>
-matchStore(mlir::tensor::ParallelInsertSliceOp insert, mlir::scf::ForallOp loop);
+matchStore(mlir::tensor::ParallelInsertSliceOp insert,
+           mlir::scf::ForallOp loop);
 
 } // namespace fa
 

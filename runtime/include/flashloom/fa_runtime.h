@@ -29,7 +29,9 @@
 
 /* C++ must not assume that an enumeration holds one of its named values. */
 #ifdef __cplusplus
-#define FA_ENUM(name) name : int
+#define FA_ENUM(name)                                                          \
+  name:                                                                        \
+  int
 #else
 #define FA_ENUM(name) name
 #endif

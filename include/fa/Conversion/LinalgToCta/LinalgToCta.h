@@ -1,4 +1,5 @@
-//===- LinalgToCta.h - From arithmetic on tiles to a program for a thread block -*- C++ -*-===//
+//===- LinalgToCta.h - From arithmetic on tiles to a program for a thread block
+//-*- C++ -*-===//
 //
 // Part of Flashloom, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -29,9 +30,9 @@ struct TeamShape {
 
 /// Makes a kernel of `function`; see the pass. The function stays as it is.
 /// Fails with a diagnostic where the function has no such form.
-mlir::FailureOr<mlir::gpu::GPUFuncOp> mapToThreadBlock(mlir::OpBuilder &builder,
-                                                       mlir::func::FuncOp function,
-                                                       TeamShape shape);
+mlir::FailureOr<mlir::gpu::GPUFuncOp>
+mapToThreadBlock(mlir::OpBuilder &builder, mlir::func::FuncOp function,
+                 TeamShape shape);
 
 } // namespace fa
 

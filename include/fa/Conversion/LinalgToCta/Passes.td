@@ -19,7 +19,7 @@ def MapWarps : Pass<"map-warps", "::mlir::ModuleOp"> {
     1. The forall's iterations are the grid's work items (`cta.work`).
     2. The dimension of the results that the forall's blocks cut (the rows of Q)
        is divided among the schedule's teams; which dimensions of which tiles
-       that means follows from the indexing maps (`partition=split-q`).
+       that means follows from the indexing maps (`partition=split_q`).
     3. Slices of the function's arguments, padded with zeros or static, become
        `cta.load`: `each` where a divided dimension is in it, else `once`.
     4. Contractions become `cta.mma` and `cta.wait`, other generics the same

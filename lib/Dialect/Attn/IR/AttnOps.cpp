@@ -1,4 +1,5 @@
-//===- AttnOps.cpp - Parsing and verification of attention operations -*- C++ -*-===//
+//===- AttnOps.cpp - Parsing and verification of attention operations -*- C++
+//-*-===//
 //
 // Part of Flashloom, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -163,9 +164,9 @@ static LogicalResult verifyOutput(Operation *op, Value q, Value v,
   auto qType = cast<RankedTensorType>(q.getType());
   auto outType = cast<RankedTensorType>(output.getType());
   if (outType.getRank() != qType.getRank())
-    return op->emitOpError(name) << " must have the rank of q, found "
-                                 << outType.getRank() << " and "
-                                 << qType.getRank();
+    return op->emitOpError(name)
+           << " must have the rank of q, found " << outType.getRank() << " and "
+           << qType.getRank();
   for (unsigned dim = 0; dim + 1 < qType.getRank(); ++dim)
     if (failed(sameDim(op, "q", q, name, output, dim)))
       return failure();
@@ -190,9 +191,9 @@ static LogicalResult verifyVariantRegion(Operation *op, Region &region,
   Type wanted = isScore ? Type(Float32Type::get(op->getContext()))
                         : Type(IntegerType::get(op->getContext(), 1));
   if (yield.getValue().getType() != wanted)
-    return yield.emitOpError("must yield ") << wanted << " from a " << name
-                                            << " region, found "
-                                            << yield.getValue().getType();
+    return yield.emitOpError("must yield ")
+           << wanted << " from a " << name << " region, found "
+           << yield.getValue().getType();
   return success();
 }
 

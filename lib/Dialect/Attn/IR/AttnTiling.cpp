@@ -53,8 +53,8 @@ static Value sliceOf(OpBuilder &builder, Location loc, Value source,
 struct TileView {
   OpBuilder &builder;
   Location loc;
-  bool whole;          ///< operands have the (b, h) dimensions
-  unsigned dropped;    ///< leading dimensions that the tile drops: 2 or 0
+  bool whole;       ///< operands have the (b, h) dimensions
+  unsigned dropped; ///< leading dimensions that the tile drops: 2 or 0
   SmallVector<OFR> headOffsets, headSizes;
   OFR rowOffset, rowSize;
 
@@ -101,8 +101,7 @@ static SmallVector<Range> leadingRanges(OpBuilder &builder, Location loc,
 }
 
 static SmallVector<utils::IteratorType> parallelLoops(unsigned count) {
-  return SmallVector<utils::IteratorType>(count,
-                                          utils::IteratorType::parallel);
+  return SmallVector<utils::IteratorType>(count, utils::IteratorType::parallel);
 }
 
 /// The position of a matrix result (`isMatrix`) or of a row result in the
@@ -143,9 +142,9 @@ SmallVector<Range> InitOp::getIterationDomain(OpBuilder &builder) {
                        getMax().getType().getRank());
 }
 
-FailureOr<TilingResult>
-InitOp::getTiledImplementation(OpBuilder &builder, ArrayRef<OFR> offsets,
-                               ArrayRef<OFR> sizes) {
+FailureOr<TilingResult> InitOp::getTiledImplementation(OpBuilder &builder,
+                                                       ArrayRef<OFR> offsets,
+                                                       ArrayRef<OFR> sizes) {
   TileView view(builder, getLoc(), getAcc().getType().getRank() == 4, offsets,
                 sizes);
   Value acc = view.matrix(getAccInit());
@@ -154,10 +153,12 @@ InitOp::getTiledImplementation(OpBuilder &builder, ArrayRef<OFR> offsets,
   return tilingResult(tiled, {acc, max, sum});
 }
 
-LogicalResult InitOp::getResultTilePosition(
-    OpBuilder &builder, unsigned resultNumber, ArrayRef<OFR> offsets,
-    ArrayRef<OFR> sizes, SmallVector<OFR> &resultOffsets,
-    SmallVector<OFR> &resultSizes) {
+LogicalResult InitOp::getResultTilePosition(OpBuilder &builder,
+                                            unsigned resultNumber,
+                                            ArrayRef<OFR> offsets,
+                                            ArrayRef<OFR> sizes,
+                                            SmallVector<OFR> &resultOffsets,
+                                            SmallVector<OFR> &resultSizes) {
   return resultPosition(builder, getResult(resultNumber), resultNumber == 0,
                         offsets, sizes, resultOffsets, resultSizes);
 }
@@ -177,9 +178,10 @@ tileFromResult(OpTy op, OpBuilder &builder, unsigned resultNumber,
                       tiled->generatedSlices};
 }
 
-FailureOr<TilingResult>
-InitOp::generateResultTileValue(OpBuilder &builder, unsigned resultNumber,
-                                ArrayRef<OFR> offsets, ArrayRef<OFR> sizes) {
+FailureOr<TilingResult> InitOp::generateResultTileValue(OpBuilder &builder,
+                                                        unsigned resultNumber,
+                                                        ArrayRef<OFR> offsets,
+                                                        ArrayRef<OFR> sizes) {
   return tileFromResult(*this, builder, resultNumber, offsets, sizes);
 }
 
@@ -196,10 +198,10 @@ SmallVector<utils::IteratorType> UpdateOp::getLoopIteratorTypes() {
 SmallVector<Range> UpdateOp::getIterationDomain(OpBuilder &builder) {
   SmallVector<Range> ranges =
       leadingRanges(builder, getLoc(), getQ(), isTile() ? 1 : 3);
-  ranges.push_back({builder.getIndexAttr(0),
-                    tensor::getMixedSize(builder, getLoc(), getK(),
-                                         isTile() ? 0 : 2),
-                    builder.getIndexAttr(1)});
+  ranges.push_back(
+      {builder.getIndexAttr(0),
+       tensor::getMixedSize(builder, getLoc(), getK(), isTile() ? 0 : 2),
+       builder.getIndexAttr(1)});
   return ranges;
 }
 
@@ -215,8 +217,8 @@ static OFR keyHead(OpBuilder &builder, Location loc, Value q, Value k,
   auto value = [&](OFR ofr) {
     return getValueOrCreateConstantIndexOp(builder, loc, ofr);
   };
-  Value group = arith::DivUIOp::create(builder, loc, value(headsQ),
-                                       value(headsKV));
+  Value group =
+      arith::DivUIOp::create(builder, loc, value(headsQ), value(headsKV));
   return arith::DivUIOp::create(builder, loc, value(head), group).getResult();
 }
 
@@ -232,9 +234,9 @@ static Value advance(OpBuilder &builder, Location loc, Value position,
       getValueOrCreateConstantIndexOp(builder, loc, offset));
 }
 
-FailureOr<TilingResult>
-UpdateOp::getTiledImplementation(OpBuilder &builder, ArrayRef<OFR> offsets,
-                                 ArrayRef<OFR> sizes) {
+FailureOr<TilingResult> UpdateOp::getTiledImplementation(OpBuilder &builder,
+                                                         ArrayRef<OFR> offsets,
+                                                         ArrayRef<OFR> sizes) {
   Location loc = getLoc();
   bool whole = !isTile();
   TileView view(builder, loc, whole, offsets, sizes);
@@ -263,27 +265,29 @@ UpdateOp::getTiledImplementation(OpBuilder &builder, ArrayRef<OFR> offsets,
     position[dim] = advance(builder, loc, position[dim], offsets[dim - first]);
 
   // 4. The same fold on the tile.
-  auto tiled =
-      UpdateOp::create(builder, loc, q, k, v, position[0], position[1],
-                       position[2], position[3], getSeqQ(), getSeqKV(),
-                       getScale(), acc, max, sum, getNormalizedAttr());
+  auto tiled = UpdateOp::create(builder, loc, q, k, v, position[0], position[1],
+                                position[2], position[3], getSeqQ(), getSeqKV(),
+                                getScale(), acc, max, sum, getNormalizedAttr());
   IRMapping mapping;
   getScoreRegion().cloneInto(&tiled.getScoreRegion(), mapping);
   getMaskRegion().cloneInto(&tiled.getMaskRegion(), mapping);
   return tilingResult(tiled, {q, k, v, acc, max, sum});
 }
 
-LogicalResult UpdateOp::getResultTilePosition(
-    OpBuilder &builder, unsigned resultNumber, ArrayRef<OFR> offsets,
-    ArrayRef<OFR> sizes, SmallVector<OFR> &resultOffsets,
-    SmallVector<OFR> &resultSizes) {
+LogicalResult UpdateOp::getResultTilePosition(OpBuilder &builder,
+                                              unsigned resultNumber,
+                                              ArrayRef<OFR> offsets,
+                                              ArrayRef<OFR> sizes,
+                                              SmallVector<OFR> &resultOffsets,
+                                              SmallVector<OFR> &resultSizes) {
   return resultPosition(builder, getResult(resultNumber), resultNumber == 0,
                         offsets, sizes, resultOffsets, resultSizes);
 }
 
-FailureOr<TilingResult>
-UpdateOp::generateResultTileValue(OpBuilder &builder, unsigned resultNumber,
-                                  ArrayRef<OFR> offsets, ArrayRef<OFR> sizes) {
+FailureOr<TilingResult> UpdateOp::generateResultTileValue(OpBuilder &builder,
+                                                          unsigned resultNumber,
+                                                          ArrayRef<OFR> offsets,
+                                                          ArrayRef<OFR> sizes) {
   // All keys: a tile of the result needs the whole reduction.
   SmallVector<Range> domain = getIterationDomain(builder);
   unsigned rows = domain.size() - 1;
@@ -326,10 +330,12 @@ FinalizeOp::getTiledImplementation(OpBuilder &builder, ArrayRef<OFR> offsets,
   return tilingResult(tiled, {acc, max, sum, o, lse});
 }
 
-LogicalResult FinalizeOp::getResultTilePosition(
-    OpBuilder &builder, unsigned resultNumber, ArrayRef<OFR> offsets,
-    ArrayRef<OFR> sizes, SmallVector<OFR> &resultOffsets,
-    SmallVector<OFR> &resultSizes) {
+LogicalResult FinalizeOp::getResultTilePosition(OpBuilder &builder,
+                                                unsigned resultNumber,
+                                                ArrayRef<OFR> offsets,
+                                                ArrayRef<OFR> sizes,
+                                                SmallVector<OFR> &resultOffsets,
+                                                SmallVector<OFR> &resultSizes) {
   return resultPosition(builder, getResult(resultNumber), resultNumber == 0,
                         offsets, sizes, resultOffsets, resultSizes);
 }

@@ -43,11 +43,11 @@ void fa::attn::setSchedule(FunctionOpInterface function,
   auto partition = schedule.partition == fa::Partition::SplitQ
                        ? attn::Partition::SplitQ
                        : attn::Partition::SplitK;
-  function->setAttr(
-      kScheduleAttrName,
-      ScheduleAttr::get(function->getContext(), schedule.target, schedule.br,
-                        schedule.bc, schedule.teams, schedule.warps,
-                        schedule.stages, partition));
+  function->setAttr(kScheduleAttrName,
+                    ScheduleAttr::get(function->getContext(), schedule.target,
+                                      schedule.br, schedule.bc, schedule.teams,
+                                      schedule.warps, schedule.stages,
+                                      partition));
 }
 
 ScheduleProblem fa::attn::getProblem(ForwardOp op) {
@@ -108,9 +108,9 @@ private:
     }
     std::optional<Schedule> schedule;
     if (policy == "paper") {
-      schedule = chooseByPaper(
-          problem, *gpu,
-          sharedBytes > 0 ? sharedBytes : gpu->sharedBytesPerBlock);
+      schedule = chooseByPaper(problem, *gpu,
+                               sharedBytes > 0 ? sharedBytes
+                                               : gpu->sharedBytesPerBlock);
     } else if (policy == "model") {
       schedule = chooseByModel(problem, *gpu);
     } else {
@@ -119,8 +119,9 @@ private:
       return std::nullopt;
     }
     if (!schedule) {
-      op.emitOpError("no schedule fits ") << target << " for D "
-          << problem.headDim << " and Dv " << problem.headDimV;
+      op.emitOpError("no schedule fits ")
+          << target << " for D " << problem.headDim << " and Dv "
+          << problem.headDimV;
       return std::nullopt;
     }
     auto overrule = [](int64_t &field, int64_t option) {

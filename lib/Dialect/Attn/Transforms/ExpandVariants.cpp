@@ -41,12 +41,13 @@ static void joinMask(RewriterBase &rewriter, ForwardOp op,
   bool hadMask = !op.getMaskRegion().empty();
   YieldOp yield = getOrCreateMask(rewriter, op);
   rewriter.setInsertionPoint(yield);
-  Value sees = variant.buildMask(rewriter, op.getLoc(),
-                                 op.getMaskRegion().getArguments(), seqQ, seqKV);
+  Value sees = variant.buildMask(
+      rewriter, op.getLoc(), op.getMaskRegion().getArguments(), seqQ, seqKV);
   if (hadMask)
     sees = arith::AndIOp::create(rewriter, op.getLoc(), yield.getValue(), sees);
   Operation *old = yield.getValue().getDefiningOp();
-  rewriter.modifyOpInPlace(yield, [&] { yield.getValueMutable().assign(sees); });
+  rewriter.modifyOpInPlace(yield,
+                           [&] { yield.getValueMutable().assign(sees); });
   if (!hadMask)
     rewriter.eraseOp(old);
 }

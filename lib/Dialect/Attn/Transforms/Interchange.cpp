@@ -46,7 +46,7 @@ struct State {
 /// A perfect nest of loops around `body`, outermost first.
 struct Nest {
   SmallVector<scf::ForOp> loops;
-  SmallVector<State> states; ///< one per iter_arg
+  SmallVector<State> states;    ///< one per iter_arg
   SmallVector<bool> isParallel; ///< per loop: its iv chooses the slices
 
   scf::ForOp outer() { return loops.front(); }
@@ -161,7 +161,6 @@ static LogicalResult classifyLoops(Nest &nest, std::string &reason) {
   return success();
 }
 
-
 static FailureOr<Nest> matchNest(scf::ForOp outer, std::string &reason) {
   Nest nest;
   for (scf::ForOp loop = outer; loop; loop = perfectlyNested(loop))
@@ -243,7 +242,8 @@ static void clonePrelude(RewriterBase &rewriter, Nest &nest, bool inLoops,
                operand.getParentRegion()->isAncestor(
                    nest.outer()->getParentRegion());
       });
-      bool isDone = op.getNumResults() != 0 && mapping.contains(op.getResult(0));
+      bool isDone =
+          op.getNumResults() != 0 && mapping.contains(op.getResult(0));
       if (!isa<scf::ForOp>(op) && isReady && !isDone)
         rewriter.clone(op, mapping);
       assert((isReady || !inLoops || isa<scf::ForOp>(op)) &&
@@ -300,9 +300,9 @@ static SmallVector<Value> buildSequentialLoops(RewriterBase &rewriter,
   for (auto [loop, isParallel] : llvm::zip_equal(nest.loops, nest.isParallel)) {
     if (isParallel)
       continue;
-    auto copy = scf::ForOp::create(rewriter, loop.getLoc(),
-                                   loop.getLowerBound(), loop.getUpperBound(),
-                                   loop.getStep(), carried);
+    auto copy =
+        scf::ForOp::create(rewriter, loop.getLoc(), loop.getLowerBound(),
+                           loop.getUpperBound(), loop.getStep(), carried);
     mapping.map(loop.getInductionVar(), copy.getInductionVar());
     if (!loops.empty())
       scf::YieldOp::create(rewriter, loop.getLoc(), copy.getResults());
@@ -332,9 +332,10 @@ static SmallVector<Value> buildSequentialLoops(RewriterBase &rewriter,
 
 /// Tiles the consumer by the slices of the states and feeds it the tiles.
 /// `dests` are the block arguments that stand for its whole results.
-static FailureOr<TilingResult>
-tileConsumer(RewriterBase &rewriter, Nest &nest, Consumer &consumer,
-             ValueRange dests, ValueRange tiles, const IRMapping &mapping) {
+static FailureOr<TilingResult> tileConsumer(RewriterBase &rewriter, Nest &nest,
+                                            Consumer &consumer,
+                                            ValueRange dests, ValueRange tiles,
+                                            const IRMapping &mapping) {
   // 1. A copy that writes to this loop's results.
   auto copy = cast<TilingInterface>(rewriter.clone(*consumer.op));
   cast<DestinationStyleOpInterface>(copy.getOperation())
@@ -461,8 +462,8 @@ FailureOr<scf::ForallOp> fa::attn::interchangeNest(RewriterBase &rewriter,
   // 1. The parallel loop; its results are the consumer's where there is one.
   SmallVector<Value> dests(outer.getInitArgs());
   if (consumer)
-    dests = llvm::to_vector(
-        cast<DestinationStyleOpInterface>(last).getDpsInits());
+    dests =
+        llvm::to_vector(cast<DestinationStyleOpInterface>(last).getDpsInits());
   IRMapping mapping;
   scf::ForallOp forall = createForall(rewriter, *nest, dests, mapping);
   rewriter.setInsertionPoint(forall.getTerminator());
@@ -504,7 +505,8 @@ FailureOr<scf::ForallOp> fa::attn::interchangeNest(RewriterBase &rewriter,
 //===----------------------------------------------------------------------===//
 
 namespace {
-struct InterchangePass : public fa::attn::impl::InterchangeBase<InterchangePass> {
+struct InterchangePass
+    : public fa::attn::impl::InterchangeBase<InterchangePass> {
   using Base::Base;
 
   void runOnOperation() override {

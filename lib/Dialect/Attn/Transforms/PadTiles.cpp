@@ -92,8 +92,7 @@ FailureOr<Value> TilePadder::pad(Value tile, double value) {
   Value bound = arith::ConstantIndexOp::create(rewriter, loc, *rows);
   SmallVector<OpFoldResult> low(type.getRank(), rewriter.getIndexAttr(0));
   SmallVector<OpFoldResult> high(low);
-  high.front() =
-      arith::SubIOp::create(rewriter, loc, bound, size).getResult();
+  high.front() = arith::SubIOp::create(rewriter, loc, bound, size).getResult();
   ++numPadded;
   return tensor::PadOp::create(rewriter, loc, withRows(type, *rows), tile, low,
                                high, element)
@@ -160,8 +159,8 @@ LogicalResult TilePadder::padState(UpdateOp update) {
     return success();
   // The neutral state, though rows past the end are never read.
   FailureOr<Value> acc = pad(update.getAccInit(), 0.0);
-  FailureOr<Value> max = pad(update.getMaxInit(),
-                             -std::numeric_limits<double>::infinity());
+  FailureOr<Value> max =
+      pad(update.getMaxInit(), -std::numeric_limits<double>::infinity());
   FailureOr<Value> sum = pad(update.getSumInit(), 0.0);
   if (failed(acc) || failed(max) || failed(sum))
     return failure();
@@ -174,8 +173,8 @@ LogicalResult TilePadder::padState(UpdateOp update) {
     update.getAccInitMutable().assign(*acc);
     update.getMaxInitMutable().assign(*max);
     update.getSumInitMutable().assign(*sum);
-    for (auto [result, value] :
-         llvm::zip_equal(update->getResults(), ArrayRef<Value>{*acc, *max, *sum}))
+    SmallVector<Value> padded{*acc, *max, *sum};
+    for (auto [result, value] : llvm::zip_equal(update->getResults(), padded))
       result.setType(value.getType());
   });
   rewriter.setInsertionPointAfter(update);
@@ -220,8 +219,8 @@ LogicalResult TilePadder::padFold(Fold &fold) {
   };
   FinalizeOp finalize = fold.finalize;
   rewriter.setInsertionPoint(finalize);
-  Value size =
-      tensor::DimOp::create(rewriter, finalize.getLoc(), finalize.getOInit(), 0);
+  Value size = tensor::DimOp::create(rewriter, finalize.getLoc(),
+                                     finalize.getOInit(), 0);
   SmallVector<Type> types(finalize->getResultTypes());
   replaceEmpty(fold.init, fold.init.getDpsInitsMutable());
   replaceEmpty(finalize, finalize.getDpsInitsMutable());
@@ -233,14 +232,17 @@ LogicalResult TilePadder::padFold(Fold &fold) {
     for (Value result : fold.init->getResults())
       makeStatic(result, *rows);
   });
-  for (Value operand : {finalize.getAcc(), finalize.getMax(), finalize.getSum()})
-    for (Value value = operand; value;) {
+  SmallVector<Value> state{finalize.getAcc(), finalize.getMax(),
+                           finalize.getSum()};
+  for (Value value : state)
+    while (value) {
       makeStatic(value, *rows);
       if (auto arg = dyn_cast<BlockArgument>(value)) {
         auto loop = cast<scf::ForOp>(arg.getOwner()->getParentOp());
         value = loop.getTiedLoopInit(arg)->get();
       } else if (auto loop = value.getDefiningOp<scf::ForOp>()) {
-        value = loop.getYieldedValues()[cast<OpResult>(value).getResultNumber()];
+        value =
+            loop.getYieldedValues()[cast<OpResult>(value).getResultNumber()];
       } else if (auto update = value.getDefiningOp<UpdateOp>()) {
         value = update.getTiedOpOperand(cast<OpResult>(value))->get();
       } else {

@@ -1,4 +1,5 @@
-//===- SkipMaskedBlocks.cpp - Cut and split the KV loop by the mask -*- C++ -*-===//
+//===- SkipMaskedBlocks.cpp - Cut and split the KV loop by the mask -*- C++
+//-*-===//
 //
 // Part of Flashloom, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -95,8 +96,8 @@ static BlockRanges buildRanges(IndexBuilder &index, const MaskBounds &mask,
   ranges.fullBegin = ranges.begin;
   if (ranges.hasLowerPart)
     ranges.fullBegin = index.min(index.alignUp(fullBegin, block), ranges.end);
-  ranges.fullEnd = index.max(
-      index.alignDown(index.max(fullEnd, zero), block), ranges.fullBegin);
+  ranges.fullEnd = index.max(index.alignDown(index.max(fullEnd, zero), block),
+                             ranges.fullBegin);
   return ranges;
 }
 
@@ -108,12 +109,11 @@ static Value makeRowsStatic(OpBuilder &builder, Value tile, int64_t rows) {
     return tile;
   SmallVector<OpFoldResult> sizes = slice.getMixedSizes();
   sizes[sizes.size() - 2] = builder.getIndexAttr(rows);
-  auto staticType = RankedTensorType::get({rows, type.getDimSize(1)},
-                                          type.getElementType());
-  return tensor::ExtractSliceOp::create(builder, slice.getLoc(), staticType,
-                                        slice.getSource(),
-                                        slice.getMixedOffsets(), sizes,
-                                        slice.getMixedStrides());
+  auto staticType =
+      RankedTensorType::get({rows, type.getDimSize(1)}, type.getElementType());
+  return tensor::ExtractSliceOp::create(
+      builder, slice.getLoc(), staticType, slice.getSource(),
+      slice.getMixedOffsets(), sizes, slice.getMixedStrides());
 }
 
 /// Makes the update in `loop` one over full blocks: no mask, static sizes.
@@ -171,8 +171,8 @@ LogicalResult fa::attn::skipMaskedBlocks(RewriterBase &rewriter,
   rewriter.setInsertionPoint(loop);
   IndexBuilder index{rewriter, update.getLoc()};
   int64_t block = *getConstantIntValue(loop.getStep());
-  Value rows = tensor::DimOp::create(rewriter, update.getLoc(), update.getQ(),
-                                     0);
+  Value rows =
+      tensor::DimOp::create(rewriter, update.getLoc(), update.getQ(), 0);
   Value firstRow = update.getRowPosition();
   Value lastRow = index.add(
       arith::AddIOp::create(rewriter, update.getLoc(), firstRow, rows), -1);
@@ -190,8 +190,8 @@ LogicalResult fa::attn::skipMaskedBlocks(RewriterBase &rewriter,
       copy.getInitArgsMutable().assign(state);
     });
     if (isFull)
-      makeFull(rewriter,
-               cast<UpdateOp>(mapping.lookup(update.getOperation())), block);
+      makeFull(rewriter, cast<UpdateOp>(mapping.lookup(update.getOperation())),
+               block);
     state.assign(copy.getResults().begin(), copy.getResults().end());
   };
   if (ranges.hasLowerPart)

@@ -1,4 +1,5 @@
-//===- Tile.cpp - attn.forward into FlashAttention 1's loop nest -*- C++ -*-===//
+//===- Tile.cpp - attn.forward into FlashAttention 1's loop nest -*- C++
+//-*-===//
 //
 // Part of Flashloom, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -34,7 +35,8 @@ static Value getScale(RewriterBase &rewriter, ForwardOp op) {
     return op.getScale();
   double headDim = op.getQ().getType().getDimSize(3);
   return arith::ConstantOp::create(
-      rewriter, op.getLoc(), rewriter.getF32FloatAttr(1.0 / std::sqrt(headDim)));
+      rewriter, op.getLoc(),
+      rewriter.getF32FloatAttr(1.0 / std::sqrt(headDim)));
 }
 
 /// A tensor.empty with q's leading `rank` sizes (and `width`, where given).
@@ -67,17 +69,17 @@ UpdateOp fa::attn::expandForward(RewriterBase &rewriter, ForwardOp op) {
   Value scale = getScale(rewriter, op);
   Value seqQ = tensor::DimOp::create(rewriter, loc, op.getQ(), 2);
   Value seqKV = tensor::DimOp::create(rewriter, loc, op.getK(), 2);
-  auto init = InitOp::create(rewriter, loc,
-                             emptyLike(rewriter, op, f32, headDimV),
-                             emptyLike(rewriter, op, f32, std::nullopt),
-                             emptyLike(rewriter, op, f32, std::nullopt));
+  auto init =
+      InitOp::create(rewriter, loc, emptyLike(rewriter, op, f32, headDimV),
+                     emptyLike(rewriter, op, f32, std::nullopt),
+                     emptyLike(rewriter, op, f32, std::nullopt));
 
   // 2. One update over all keys.
   Value zero = arith::ConstantIndexOp::create(rewriter, loc, 0);
-  auto update = UpdateOp::create(
-      rewriter, loc, op.getQ(), op.getK(), op.getV(), zero, zero, zero, zero, seqQ,
-      seqKV, scale, init.getAcc(), init.getMax(), init.getSum(),
-      /*normalized=*/rewriter.getUnitAttr());
+  auto update = UpdateOp::create(rewriter, loc, op.getQ(), op.getK(), op.getV(),
+                                 zero, zero, zero, zero, seqQ, seqKV, scale,
+                                 init.getAcc(), init.getMax(), init.getSum(),
+                                 /*normalized=*/rewriter.getUnitAttr());
   rewriter.inlineRegionBefore(op.getScoreRegion(), update.getScoreRegion(),
                               update.getScoreRegion().end());
   rewriter.inlineRegionBefore(op.getMaskRegion(), update.getMaskRegion(),
@@ -86,23 +88,24 @@ UpdateOp fa::attn::expandForward(RewriterBase &rewriter, ForwardOp op) {
   // 3. O and LSE. A score region has applied the scale already.
   Value unit = scale;
   if (update.hasScore())
-    unit = arith::ConstantOp::create(rewriter, loc,
-                                     rewriter.getF32FloatAttr(1.0));
+    unit =
+        arith::ConstantOp::create(rewriter, loc, rewriter.getF32FloatAttr(1.0));
   Type element = op.getO().getType().getElementType();
-  auto finalize = FinalizeOp::create(
-      rewriter, loc, update.getAcc(), update.getMax(), update.getSum(), unit,
-      emptyLike(rewriter, op, element, headDimV),
-      emptyLike(rewriter, op, f32, std::nullopt),
-      /*normalized=*/rewriter.getUnitAttr());
+  auto finalize = FinalizeOp::create(rewriter, loc, update.getAcc(),
+                                     update.getMax(), update.getSum(), unit,
+                                     emptyLike(rewriter, op, element, headDimV),
+                                     emptyLike(rewriter, op, f32, std::nullopt),
+                                     /*normalized=*/rewriter.getUnitAttr());
   Value o = castTo(rewriter, finalize.getO(), op.getO().getType());
   Value lse = castTo(rewriter, finalize.getLse(), op.getLse().getType());
   rewriter.replaceOp(op, {o, lse});
   return update;
 }
 
-/// Moves the arithmetic that finds the K/V head of a query head out of the loops
-/// over blocks. It divides by Hq / Hkv, which upstream would not speculate; but
-/// where a loop over the heads of Q runs there is a head, of Q and so of K and V.
+/// Moves the arithmetic that finds the K/V head of a query head out of the
+/// loops over blocks. It divides by Hq / Hkv, which upstream would not
+/// speculate; but where a loop over the heads of Q runs there is a head, of Q
+/// and so of K and V.
 static void hoistHeadArithmetic(ArrayRef<LoopLikeOpInterface> loops) {
   for (LoopLikeOpInterface loop : llvm::reverse(loops.drop_front(2)))
     moveLoopInvariantCode(

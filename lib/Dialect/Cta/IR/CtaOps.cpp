@@ -1,4 +1,4 @@
-//===- CtaOps.cpp - Assembly forms of the cta dialect's operations ----------===//
+//===- CtaOps.cpp - Assembly forms of the cta dialect's operations --------===//
 //
 // Part of Flashloom, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -128,8 +128,8 @@ ParseResult MmaOp::parse(OpAsmParser &parser, OperationState &result) {
       parser.parseType(flight) ||
       parser.resolveOperand(a, aType, result.operands) ||
       parser.resolveOperand(b, bType, result.operands) ||
-      (hasAcc && parser.resolveOperand(acc, flight.getFragmentType(),
-                                       result.operands)))
+      (hasAcc &&
+       parser.resolveOperand(acc, flight.getFragmentType(), result.operands)))
     return failure();
   result.addTypes(flight);
   return success();

@@ -1,4 +1,4 @@
-//===- CtaTypes.cpp - Types of the cta dialect ------------------------------===//
+//===- CtaTypes.cpp - Types of the cta dialect ----------------------------===//
 //
 // Part of Flashloom, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

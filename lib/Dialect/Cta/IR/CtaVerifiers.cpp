@@ -1,4 +1,4 @@
-//===- CtaVerifiers.cpp - Verifiers of the cta dialect's operations ---------===//
+//===- CtaVerifiers.cpp - Verifiers of the cta dialect's operations -------===//
 //
 // Part of Flashloom, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -242,16 +242,21 @@ void ChainSkew::buildCopy(Staging &staging, scf::ForOp loop, Value block) {
     indices.push_back(cloneFunction(rewriter, index, loop, mapping));
   // Blocks past the end are rows past the end: they read as 0.
   unsigned row = rowIndex(copy);
-  Value rowDim = arith::ConstantIndexOp::create(rewriter, loc, row);
-  Value rows =
-      memref::DimOp::create(rewriter, loc, copy.getSource(), rowDim);
-  Value inside = arith::CmpIOp::create(rewriter, loc,
-                                       arith::CmpIPredicate::slt, block, end);
+  Value rowEnd, rows;
+  if (copy.getRowEnd()) {
+    rowEnd = cloneFunction(rewriter, copy.getRowEnd(), loop, mapping);
+    rows = rowEnd;
+  } else {
+    Value rowDim = arith::ConstantIndexOp::create(rewriter, loc, row);
+    rows = memref::DimOp::create(rewriter, loc, copy.getSource(), rowDim);
+  }
+  Value inside = arith::CmpIOp::create(rewriter, loc, arith::CmpIPredicate::slt,
+                                       block, end);
   indices[row] =
       arith::SelectOp::create(rewriter, loc, inside, indices[row], rows);
   Value empty = cta::AcquireOp::create(
       rewriter, loc, staging.acquire.getTile().getType(), staging.ring());
-  cta::CopyOp::create(rewriter, loc, copy.getSource(), indices, empty);
+  cta::CopyOp::create(rewriter, loc, copy.getSource(), indices, rowEnd, empty);
 }
 
 /// The most blocks that any ring is ahead.
@@ -298,7 +303,8 @@ void ChainSkew::buildDrain() {
         continue;
       Location loc = chain.back().getLoc();
       Value full = cta::ConsumeOp::create(
-          rewriter, loc, cast<cta::RingType>(staging.ring().getType()).getTile(),
+          rewriter, loc,
+          cast<cta::RingType>(staging.ring().getType()).getTile(),
           staging.ring());
       cta::ReleaseOp::create(rewriter, loc, full);
     }
@@ -366,7 +372,8 @@ struct Prefetch : public fa::impl::PrefetchBase<Prefetch> {
 private:
   void prefetch(gpu::GPUFuncOp func) {
     SmallVector<SmallVector<scf::ForOp>> chains;
-    func.walk([&](Block *block) { llvm::append_range(chains, findChains(*block)); });
+    func.walk(
+        [&](Block *block) { llvm::append_range(chains, findChains(*block)); });
     if (chains.empty())
       emitWarning(func.getLoc())
           << "prefetch finds no loop that copies into rings in '"

@@ -72,26 +72,29 @@ LogicalResult fa::stageLoad(RewriterBase &rewriter, cta::LoadOp load,
     return failure();
   Location loc = load.getLoc();
   rewriter.setInsertionPoint(load);
-  Value empty = cta::AcquireOp::create(rewriter, loc, load.getTile().getType(),
-                                       ring);
+  Value empty =
+      cta::AcquireOp::create(rewriter, loc, load.getTile().getType(), ring);
   cta::CopyOp::create(rewriter, loc, load.getSource(), load.getIndices(),
-                      empty);
+                      load.getRowEnd(), empty);
   rewriter.setInsertionPointAfter(last);
   auto release = cta::ReleaseOp::create(rewriter, loc, load.getTile());
   rewriter.setInsertionPoint(first);
-  Value full = cta::ConsumeOp::create(rewriter, loc, load.getTile().getType(),
-                                      ring);
+  Value full =
+      cta::ConsumeOp::create(rewriter, loc, load.getTile().getType(), ring);
   release.getTileMutable().assign(full);
   rewriter.replaceOp(load, full);
   return success();
 }
+
+/// The stages of a ring where nobody says how many: one to read, one to fill.
+static constexpr int64_t kDefaultStages = 2;
 
 namespace {
 struct StageTiles : public fa::impl::StageTilesBase<StageTiles> {
   using Base::Base;
 
   void runOnOperation() override {
-    if (stages < 1) {
+    if (stages < 0) {
       emitError(getOperation().getLoc())
           << "expects at least one stage, but found " << stages;
       return signalPassFailure();
@@ -109,12 +112,17 @@ private:
     });
     if (loads.empty())
       emitWarning(func.getLoc())
-          << "stage-tiles finds no shared load in a loop of '"
-          << func.getName() << "'";
+          << "stage-tiles finds no shared load in a loop of '" << func.getName()
+          << "'";
+    int64_t ringStages = stages;
+    if (ringStages == 0) {
+      auto attr = func->getAttrOfType<IntegerAttr>("cta.stages");
+      ringStages = attr ? attr.getInt() : kDefaultStages;
+    }
     IRRewriter rewriter(func.getContext());
     llvm::MapVector<std::pair<Value, Type>, Value> rings;
     for (cta::LoadOp load : loads)
-      stage(func, rewriter, load, rings);
+      stage(func, rewriter, load, ringStages, rings);
     for (auto &[key, ring] : rings)
       if (ring.use_empty()) {
         rewriter.eraseOp(ring.getDefiningOp());
@@ -124,6 +132,7 @@ private:
 
   /// Stages one load, in the ring of its tensor and tile type.
   void stage(gpu::GPUFuncOp func, IRRewriter &rewriter, cta::LoadOp load,
+             int64_t ringStages,
              llvm::MapVector<std::pair<Value, Type>, Value> &rings) {
     cta::TileType tile = load.getTile().getType();
     Value &ring = rings[{load.getSource(), tile}];
@@ -134,7 +143,7 @@ private:
         after = after->getNextNode();
       rewriter.setInsertionPoint(after);
       ring = cta::RingOp::create(rewriter, load.getLoc(),
-                                 cta::RingType::get(stages, tile));
+                                 cta::RingType::get(ringStages, tile));
       ++numRings;
     }
     Location loc = load.getLoc();

@@ -28,8 +28,8 @@ def Attn_CausalAttr : Attn_Attr<"Causal", "causal", [
 }
 
 def Attn_Partition : I32EnumAttr<"Partition", "how teams share a block's work", [
-    I32EnumAttrCase<"SplitQ", 0, "split-q">,
-    I32EnumAttrCase<"SplitK", 1, "split-k">]> {
+    I32EnumAttrCase<"SplitQ", 0, "split_q">,
+    I32EnumAttrCase<"SplitK", 1, "split_k">]> {
   let cppNamespace = "::fa::attn";
   let genSpecializedAttr = 0;
 }
@@ -44,11 +44,11 @@ def Attn_ScheduleAttr : Attn_Attr<"Schedule", "schedule"> {
     - `br`, `bc`: rows of Q and of K/V in a block.
     - `teams`, `warps`: a thread block is `teams` teams of `warps` warps.
     - `stages`: blocks of K and of V that shared memory holds.
-    - `partition`: `split-q` gives each team its own rows of the block
-      (FlashAttention 2), `split-k` its own columns (FlashAttention 1).
+    - `partition`: `split_q` gives each team its own rows of the block
+      (FlashAttention 2), `split_k` its own columns (FlashAttention 1).
 
     Example: `#attn.schedule<target = "sm_80", br = 128, bc = 64, teams = 4,
-    warps = 1, stages = 2, partition = split-q>`.
+    warps = 1, stages = 2, partition = split_q>`.
   }];
   let parameters = (ins
     StringRefParameter<>:$target, "int64_t":$br, "int64_t":$bc,

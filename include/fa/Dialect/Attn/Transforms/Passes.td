@@ -54,7 +54,7 @@ def ChooseSchedule : Pass<"choose-schedule", "::mlir::func::FuncOp"> {
     ```mlir
     func.func @attention(...) attributes {attn.schedule = #attn.schedule<
       target = "sm_80", br = 128, bc = 64, teams = 4, warps = 1, stages = 2,
-      partition = split-q>} {
+      partition = split_q>} {
     ```
   }];
   let dependentDialects = ["::fa::attn::AttnDialect"];

@@ -1,4 +1,5 @@
-//===- Transforms.h - Transformations of attention, callable without a pass -*- C++ -*-===//
+//===- Transforms.h - Transformations of attention, callable without a pass -*-
+// C++ -*-===//
 //
 // Part of Flashloom, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -12,8 +13,8 @@
 #include "fa/Schedule/Schedule.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
-#include "mlir/Interfaces/FunctionInterfaces.h"
 #include "mlir/IR/PatternMatch.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
 
 namespace fa::attn {
 

@@ -106,12 +106,13 @@ def Cta_YieldOp : Cta_Op<"yield", [
 // Shared memory
 //===----------------------------------------------------------------------===//
 
-def Cta_LoadOp : Cta_Op<"load"> {
+def Cta_LoadOp : Cta_Op<"load", [AttrSizedOperandSegments]> {
   let summary = "loads a tile from global memory into shared memory";
   let description = [{
     The last two dimensions of the memref are the tile's rows and columns; the
     indices say where the tile begins. Rows at or past the memref's own number
-    of rows read as 0. The tile is there when the operation is done.
+    of rows, or past `until`, which is at most that, read as 0. The tile is
+    there when the operation is done.
 
     `once`: all teams of the role meet, and share one copy. `each`: every team
     loads its own tile.
@@ -122,10 +123,10 @@ def Cta_LoadOp : Cta_Op<"load"> {
   }];
   let arguments = (ins Cta_LoadKindAttr:$kind,
                        Arg<AnyMemRef, "the matrix in global memory", [MemRead]>:$source,
-                       Variadic<Index>:$indices);
+                       Variadic<Index>:$indices, Optional<Index>:$rowEnd);
   let results = (outs Cta_TileType:$tile);
   let assemblyFormat = [{
-    $kind $source `[` $indices `]` attr-dict `:` type($source) `->` qualified(type($tile))
+    $kind $source `[` $indices `]` (`until` $rowEnd^)? attr-dict `:` type($source) `->` qualified(type($tile))
   }];
   let hasVerifier = 1;
 }
@@ -178,7 +179,7 @@ def Cta_AcquireOp : Cta_RingStageOp<"acquire"> {
   }];
 }
 
-def Cta_CopyOp : Cta_Op<"copy"> {
+def Cta_CopyOp : Cta_Op<"copy", [AttrSizedOperandSegments]> {
   let summary = "starts to fill an acquired stage";
   let description = [{
     The stage is full when the copy is done; `cta.consume` waits for that.
@@ -189,9 +190,9 @@ def Cta_CopyOp : Cta_Op<"copy"> {
     ```
   }];
   let arguments = (ins AnyMemRef:$source, Variadic<Index>:$indices,
-                       Cta_TileType:$tile);
+                       Optional<Index>:$rowEnd, Cta_TileType:$tile);
   let assemblyFormat = [{
-    $source `[` $indices `]` `to` $tile attr-dict `:` type($source) `,` qualified(type($tile))
+    $source `[` $indices `]` (`until` $rowEnd^)? `to` $tile attr-dict `:` type($source) `,` qualified(type($tile))
   }];
   let hasVerifier = 1;
 }

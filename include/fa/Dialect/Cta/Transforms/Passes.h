@@ -35,9 +35,9 @@ mlir::LogicalResult stageLoad(mlir::RewriterBase &rewriter,
 /// Skews the copies of a chain of loops by one block less than their rings have
 /// stages. Fails, saying why in `reason`, without changes where that is not
 /// legal. Returns the number of copies moved.
-mlir::FailureOr<int64_t>
-prefetchChain(mlir::RewriterBase &rewriter,
-              llvm::ArrayRef<mlir::scf::ForOp> chain, std::string &reason);
+mlir::FailureOr<int64_t> prefetchChain(mlir::RewriterBase &rewriter,
+                                       llvm::ArrayRef<mlir::scf::ForOp> chain,
+                                       std::string &reason);
 
 #define GEN_PASS_REGISTRATION
 #include "fa/Dialect/Cta/Transforms/Passes.h.inc"

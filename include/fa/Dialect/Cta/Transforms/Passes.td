@@ -38,8 +38,9 @@ def StageTiles : Pass<"stage-tiles", "::mlir::gpu::GPUModuleOp"> {
     cta.release %k : !kt
     ```
   }];
-  let options = [Option<"stages", "stages", "int64_t", /*default=*/"2",
-                        "Stages of each ring">];
+  let options = [Option<"stages", "stages", "int64_t", /*default=*/"0",
+                        "Stages of each ring (0: the function's attribute "
+                        "cta.stages, or 2)">];
   let statistics = [Statistic<"numRings", "rings", "Rings allocated">,
                     Statistic<"numLoads", "loads", "Loads staged">];
   let dependentDialects = ["::fa::cta::CtaDialect"];

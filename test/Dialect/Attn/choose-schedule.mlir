@@ -1,0 +1,21 @@
+// RUN: fa-opt --choose-schedule="target=sm_80" %s | FileCheck %s
+// RUN: fa-opt --choose-schedule="target=sm_80 br=64 bc=32 teams=2 stages=1" %s | FileCheck %s --check-prefix=GIVEN
+// RUN: fa-opt --choose-schedule="policy=paper shared-bytes=102400" %s | FileCheck %s --check-prefix=PAPER
+// RUN: not fa-opt --choose-schedule="target=sm_1" %s 2>&1 | FileCheck %s --check-prefix=TARGET
+// RUN: not fa-opt --choose-schedule="policy=best" %s 2>&1 | FileCheck %s --check-prefix=POLICY
+// RUN: not fa-opt --choose-schedule="br=100" %s 2>&1 | FileCheck %s --check-prefix=ROWS
+// RUN: not fa-opt --choose-schedule="target=sm_86 br=128 bc=64 teams=8 stages=4" %s 2>&1 | FileCheck %s --check-prefix=SHARED
+
+// CHECK: attn.schedule = #attn.schedule<target = "sm_80", br = 128, bc = 64, teams = 8, warps = 1, stages = 2, partition = split_q>
+// GIVEN: attn.schedule = #attn.schedule<target = "sm_80", br = 64, bc = 32, teams = 2, warps = 1, stages = 1, partition = split_q>
+// 100 KiB of bf16 at D 128: ceil(51200 / 512) = 100 rows of K and V, rounded down to 96.
+// PAPER: attn.schedule = #attn.schedule<target = "sm_80", br = 96, bc = 96,
+// TARGET: choose-schedule.mlir:[[@LINE+7]]:{{.*}}: error: {{.*}}unknown target 'sm_1'
+// POLICY: error: {{.*}}unknown schedule policy 'best', expected model or paper
+// ROWS: error: {{.*}}schedule does not fit sm_80: br must be a multiple of 128 for 8 teams of 1 warps, found 100
+// SHARED: error: {{.*}}schedule does not fit sm_86: needs 163840 bytes of shared memory, sm_86 has 101376 for a block
+func.func @attention(%q: tensor<?x?x?x128xbf16>, %k: tensor<?x?x?x128xbf16>) -> tensor<?x?x?x128xbf16> {
+  %o, %lse =
+    attn.forward ins(%q, %k, %k : tensor<?x?x?x128xbf16>, tensor<?x?x?x128xbf16>, tensor<?x?x?x128xbf16>) : tensor<?x?x?x128xbf16>, tensor<?x?x?xf32>
+  return %o : tensor<?x?x?x128xbf16>
+}

@@ -1,0 +1,307 @@
+// RUN: fa-opt %s -split-input-file -verify-diagnostics
+
+// expected-error @below {{expects a swizzle of 0, 32, 64 or 128 bytes, but found 48}}
+func.func private @f(!cta.tile<64x128xbf16, swizzle = 48>)
+
+// -----
+
+// expected-error @below {{expects rows of a multiple of the swizzle's 128 bytes, but found 64}}
+func.func private @f(!cta.tile<64x32xbf16, swizzle = 128>)
+
+// -----
+
+// expected-error @below {{expects 2 dimensions, but found 3}}
+func.func private @f(!cta.tile<4x64x32xbf16>)
+
+// -----
+
+// expected-error @below {{expects elements of at least 8 bits, but found 'i4'}}
+func.func private @f(!cta.tile<64x32xi4>)
+
+// -----
+
+// expected-error @below {{expects at least one row and column, but found 0x32}}
+func.func private @f(!cta.tile<0x32xbf16>)
+
+// -----
+
+// expected-error @below {{expects at least one stage, but found 0}}
+func.func private @f(!cta.ring<0, !cta.tile<64x64xbf16>>)
+
+// -----
+
+// expected-error @below {{expects a product in f32, but found 'bf16'}}
+func.func private @f(!cta.flight<64x64xbf16>)
+
+// -----
+
+// expected-error @below {{expects at least one row and column, but found 0x64}}
+func.func private @f(!cta.flight<0x64xf32>)
+
+// -----
+
+// expected-error @below {{expects 1 to 15 barriers, but found 16}}
+func.func private @f(!cta.barrier<16>)
+
+// -----
+
+// expected-error @below {{expects group_bytes of at least 0, but found -1}}
+func.func private @f() attributes {a = #cta.order<lpt, group_bytes = -1>}
+
+// -----
+
+// expected-error @below {{expects arg and dim of at least 0, but found -1 and 0}}
+func.func private @f() attributes {a = #cta.extent<arg = -1, dim = 0, tile = 1>}
+
+// -----
+
+// expected-error @below {{expects a tile of at least 1, but found 0}}
+func.func private @f() attributes {a = #cta.extent<arg = 0, dim = 0, tile = 0>}
+
+// -----
+
+func.func @f(%i: index) {
+  // expected-error @below {{'cta.work' op expects one coordinate for each extent, but found 1 coordinates and 2 extents}}
+  cta.work (%a) in (%i, %i) order(#cta.order<natural>) {
+  }
+  return
+}
+
+// -----
+
+func.func @f() {
+  // expected-error @below {{'cta.work' op expects at least one extent}}
+  cta.work () in () order(#cta.order<natural>) {
+  }
+  return
+}
+
+// -----
+
+func.func @f(%i: index) {
+  cta.work (%a) in (%i) order(#cta.order<natural>) {
+  // expected-error @below {{'cta.work' op must not stand inside another cta.work}}
+    cta.work (%b) in (%i) order(#cta.order<natural>) {
+    }
+  }
+  return
+}
+
+// -----
+
+func.func @f() {
+  // expected-error @below {{'cta.role' op expects at least one team and one warp, but found 0 and 4}}
+  cta.role "r" teams(%w in 0) warps(4) {
+  }
+  return
+}
+
+// -----
+
+func.func @f() {
+  // expected-error @below {{'cta.role' op expects at most 1024 threads, but found 2048}}
+  cta.role "r" teams(%w in 16) warps(4) {
+  }
+  return
+}
+
+// -----
+
+func.func @f() {
+  // expected-error @below {{'cta.role' op expects a register budget from 24 to 256 in steps of 8, but found 100}}
+  cta.role "r" teams(%w in 1) warps(4) regs(100) {
+  }
+  return
+}
+
+// -----
+
+func.func @f() {
+  cta.role "r" teams(%w in 1) warps(4) {
+  // expected-error @below {{'cta.role' op must not stand inside another cta.role}}
+    cta.role "s" teams(%v in 1) warps(4) {
+    }
+  }
+  return
+}
+
+// -----
+
+func.func @f(%p: vector<64xi1>) {
+  // expected-error @below {{'cta.if_any' op expects an else region where it has results}}
+  %r = cta.if_any %p : vector<64xi1> -> (vector<64xi1>) {
+    cta.yield %p : vector<64xi1>
+  }
+  return
+}
+
+// -----
+
+func.func @f(%p: vector<64xi1>) {
+  // expected-error @below {{'cta.if_any' op expects regions that yield its result types, but found ()}}
+  %r = cta.if_any %p : vector<64xi1> -> (vector<64xi1>) {
+    cta.yield %p : vector<64xi1>
+  } else {
+  }
+  return
+}
+
+// -----
+
+func.func @f(%m: memref<?x?x128xbf16>, %i: index) {
+  // expected-error @below {{'cta.load' op expects one index for each dimension of 'memref<?x?x128xbf16>', but found 1}}
+  %t = cta.load once %m[%i] : memref<?x?x128xbf16> -> !cta.tile<64x128xbf16, swizzle = 128>
+  return
+}
+
+// -----
+
+func.func @f(%m: memref<?xbf16>, %i: index) {
+  // expected-error @below {{'cta.load' op expects a memref of at least 2 dimensions, but found 'memref<?xbf16>'}}
+  %t = cta.load once %m[%i] : memref<?xbf16> -> !cta.tile<64x128xbf16, swizzle = 128>
+  return
+}
+
+// -----
+
+func.func @f(%m: memref<?x?x128xbf16>, %i: index) {
+  // expected-error @below {{'cta.load' op expects memref and tile of one element type, but found 'bf16' and 'f16'}}
+  %t = cta.load once %m[%i, %i, %i] : memref<?x?x128xbf16> -> !cta.tile<64x128xf16>
+  return
+}
+
+// -----
+
+func.func @f(%m: memref<?x?x128xbf16>, %i: index) {
+  // expected-error @below {{'cta.load' op expects a tile of at most the memref's 128 columns, but found 256}}
+  %t = cta.load each %m[%i, %i, %i] : memref<?x?x128xbf16> -> !cta.tile<64x256xbf16>
+  return
+}
+
+// -----
+
+func.func @f(%t: !cta.tile<64x128xbf16, swizzle = 128>) {
+  // expected-error @below {{'cta.read' op expects the fragment 'vector<64x128xbf16>', but found 'vector<64x64xbf16>'}}
+  %f = cta.read %t : !cta.tile<64x128xbf16, swizzle = 128> -> vector<64x64xbf16>
+  return
+}
+
+// -----
+
+func.func @f(%m: memref<?x?x128xbf16>, %i: index, %t: !cta.tile<64x128xbf16, swizzle = 128>) {
+  // expected-error @below {{'cta.copy' op expects a tile that cta.acquire gives}}
+  cta.copy %m[%i, %i, %i] to %t : memref<?x?x128xbf16>, !cta.tile<64x128xbf16, swizzle = 128>
+  return
+}
+
+// -----
+
+func.func @f(%t: !cta.tile<64x128xbf16, swizzle = 128>) {
+  // expected-error @below {{'cta.release' op expects a tile that cta.consume gives}}
+  cta.release %t : !cta.tile<64x128xbf16, swizzle = 128>
+  return
+}
+
+// -----
+
+func.func @f(%a: vector<64xbf16>, %t: !cta.tile<64x128xbf16, swizzle = 128>) {
+  // expected-error @below {{'cta.mma' op expects a to be a tile or a 2-D fragment, but found 'vector<64xbf16>'}}
+  %f = cta.mma %a, %t : vector<64xbf16>, !cta.tile<64x128xbf16, swizzle = 128> -> !cta.flight<64x128xf32>
+  return
+}
+
+// -----
+
+func.func @f(%a: vector<64x64xf16>, %t: !cta.tile<64x128xbf16, swizzle = 128>) {
+  // expected-error @below {{'cta.mma' op expects a and b of one element type, but found 'f16' and 'bf16'}}
+  %f = cta.mma %a, %t : vector<64x64xf16>, !cta.tile<64x128xbf16, swizzle = 128> -> !cta.flight<64x128xf32>
+  return
+}
+
+// -----
+
+func.func @f(%t: !cta.tile<64x64xf32>) {
+  // expected-error @below {{'cta.mma' op expects operands of at most 16 bits, but found 'f32'}}
+  %f = cta.mma %t, %t : !cta.tile<64x64xf32>, !cta.tile<64x64xf32> -> !cta.flight<64x64xf32>
+  return
+}
+
+// -----
+
+func.func @f(%a: vector<64x64xbf16>, %t: !cta.tile<64x128xbf16, swizzle = 128>) {
+  // expected-error @below {{'cta.mma' op expects a of b's depth 128, but found 64}}
+  %f = cta.mma %a, transpose %t : vector<64x64xbf16>, !cta.tile<64x128xbf16, swizzle = 128> -> !cta.flight<64x64xf32>
+  return
+}
+
+// -----
+
+func.func @f(%a: vector<64x64xbf16>, %t: !cta.tile<64x128xbf16, swizzle = 128>) {
+  // expected-error @below {{'cta.mma' op expects a product of 64x128, but found 64x64}}
+  %f = cta.mma %a, %t : vector<64x64xbf16>, !cta.tile<64x128xbf16, swizzle = 128> -> !cta.flight<64x64xf32>
+  return
+}
+
+// -----
+
+func.func @f(%f: !cta.flight<64x64xf32>) {
+  // expected-error @below {{'cta.wait' op expects pending of at least 0, but found -1}}
+  %w = cta.wait %f pending -1 : !cta.flight<64x64xf32>
+  return
+}
+
+// -----
+
+func.func @f(%v: vector<4x64x128xbf16>, %m: memref<?x?x128xbf16>, %i: index) {
+  // expected-error @below {{'cta.store' op expects a fragment or a row vector, but found 'vector<4x64x128xbf16>'}}
+  cta.store %v, %m[%i, %i, %i] : vector<4x64x128xbf16>, memref<?x?x128xbf16>
+  return
+}
+
+// -----
+
+func.func @f(%v: vector<64x128xbf16>, %m: memref<?xbf16>, %i: index) {
+  // expected-error @below {{'cta.store' op expects a memref of at least 2 dimensions, but found 'memref<?xbf16>'}}
+  cta.store %v, %m[%i] : vector<64x128xbf16>, memref<?xbf16>
+  return
+}
+
+// -----
+
+func.func @f(%v: vector<64x128xbf16>, %m: memref<?x?x128xbf16>, %i: index) {
+  // expected-error @below {{'cta.store' op expects one index for each dimension of 'memref<?x?x128xbf16>', but found 2}}
+  cta.store %v, %m[%i, %i] : vector<64x128xbf16>, memref<?x?x128xbf16>
+  return
+}
+
+// -----
+
+func.func @f(%v: vector<64x128xf32>, %m: memref<?x?x128xbf16>, %i: index) {
+  // expected-error @below {{'cta.store' op expects value and memref of one element type, but found 'f32' and 'bf16'}}
+  cta.store %v, %m[%i, %i, %i] : vector<64x128xf32>, memref<?x?x128xbf16>
+  return
+}
+
+// -----
+
+func.func @f(%v: vector<64x256xbf16>, %m: memref<?x?x128xbf16>, %i: index) {
+  // expected-error @below {{'cta.store' op expects a fragment of at most the memref's 128 columns, but found 256}}
+  cta.store %v, %m[%i, %i, %i] : vector<64x256xbf16>, memref<?x?x128xbf16>
+  return
+}
+
+// -----
+
+func.func @f(%b: i32) {
+  // expected-error @below {{'cta.row' op expects a result of 1 or 2 dimensions, but found 'vector<2x64x64xi32>'}}
+  %r = cta.row %b : vector<2x64x64xi32>
+  return
+}
+
+// -----
+
+func.func @f(%b: i32) {
+  // expected-error @below {{'cta.col' op expects a result of 2 dimensions, but found 'vector<64xi32>'}}
+  %r = cta.col %b : vector<64xi32>
+  return
+}

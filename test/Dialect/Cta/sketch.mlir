@@ -1,0 +1,267 @@
+// The forward kernel of the design at three stages: as it is mapped to warps, with its loads staged in rings, and
+// warp-specialised with the two teams taking turns on the tensor cores.
+// RUN: fa-opt %s | fa-opt | FileCheck %s
+
+!io = memref<?x?x?x128xbf16>
+!lse = memref<?x?x?xf32>
+!qt = !cta.tile<64x128xbf16, swizzle = 128>
+!kt = !cta.tile<128x128xbf16, swizzle = 128>
+!ring = !cta.ring<2, !kt>
+!sf = !cta.flight<64x128xf32>
+!s = vector<64x128xf32>
+!sp = vector<64x128xbf16>
+!row = vector<64xf32>
+!col = vector<64x1xf32>
+
+gpu.module @kernels {
+  // CHECK-LABEL: gpu.func @mapped
+  // CHECK: cta.load each
+  // CHECK: scf.for
+  // CHECK: cta.load once
+  // CHECK: cta.mma
+  // CHECK: cta.wait
+  gpu.func @mapped(%Q: !io, %K: !io, %V: !io, %O: !io, %LSE: !lse) kernel {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c2 = arith.constant 2 : index
+    %c64 = arith.constant 64 : index
+    %c128 = arith.constant 128 : index
+    %nb = memref.dim %Q, %c0 : !io
+    %nh = memref.dim %Q, %c1 : !io
+    %Sq = memref.dim %Q, %c2 : !io
+    %Skv = memref.dim %K, %c2 : !io
+    %nq = arith.ceildivui %Sq, %c128 : index
+    %z = arith.constant dense<0.0> : !s
+    %lz = arith.constant dense<0.0> : !row
+    %ninf = arith.constant dense<0xFF800000> : !row
+    %cs = arith.constant dense<0.1275> : !s
+    %cr = arith.constant dense<0.1275> : !row
+    cta.work (%b, %h, %qi) in (%nb, %nh, %nq) order(#cta.order<lpt, group_bytes = 33554432>) {
+      cta.role "all" teams(%w in 2) warps(4) {
+        %q0 = arith.muli %qi, %c128 : index
+        %wr = arith.muli %w, %c64 : index
+        %i0 = arith.addi %q0, %wr : index
+        %q = cta.load each %Q[%b, %h, %i0, %c0] : !io -> !qt
+        %r:3 = scf.for %j = %c0 to %Skv step %c128 iter_args(%a = %z, %m = %ninf, %l = %lz) -> (!s, !row, !row) {
+          %k = cta.load once %K[%b, %h, %j, %c0] : !io -> !kt
+          %v = cta.load once %V[%b, %h, %j, %c0] : !io -> !kt
+          %sf = cta.mma %q, transpose %k : !qt, !kt -> !sf
+          %s = cta.wait %sf : !sf
+          %x = vector.multi_reduction <maxnumf>, %s, %m [1] : !s to !row
+          %xs = arith.mulf %x, %cr : !row
+          %xc = vector.shape_cast %xs : !row to !col
+          %xb = vector.broadcast %xc : !col to !s
+          %sc = arith.mulf %s, %cs : !s
+          %sd = arith.subf %sc, %xb : !s
+          %p = math.exp2 %sd fastmath<afn> : !s
+          %ms = arith.mulf %m, %cr : !row
+          %md = arith.subf %ms, %xs : !row
+          %alpha = math.exp2 %md fastmath<afn> : !row
+          %la = arith.mulf %l, %alpha : !row
+          %ln = vector.multi_reduction <add>, %p, %la [1] : !s to !row
+          %pb = arith.truncf %p : !s to !sp
+          %ac = vector.shape_cast %alpha : !row to !col
+          %ab = vector.broadcast %ac : !col to !s
+          %ar = arith.mulf %a, %ab : !s
+          %of = cta.mma %pb, %v into %ar : !sp, !kt -> !sf
+          %o = cta.wait %of : !sf
+          scf.yield %o, %x, %ln : !s, !row, !row
+        }
+        %lc = vector.shape_cast %r#2 : !row to !col
+        %lb = vector.broadcast %lc : !col to !s
+        %on = arith.divf %r#0, %lb : !s
+        %ob = arith.truncf %on : !s to !sp
+        cta.store %ob, %O[%b, %h, %i0, %c0] : !sp, !io
+        %lg = math.log2 %r#2 fastmath<afn> : !row
+        %lse = math.fma %r#1, %cr, %lg : !row
+        cta.store %lse, %LSE[%b, %h, %i0] : !row, !lse
+      }
+    }
+    gpu.return
+  }
+
+  // CHECK-LABEL: gpu.func @staged
+  // CHECK: cta.ring
+  // CHECK: cta.acquire
+  // CHECK: cta.copy
+  // CHECK: cta.consume
+  // CHECK: cta.release
+  gpu.func @staged(%Q: !io, %K: !io, %V: !io, %O: !io, %LSE: !lse) kernel {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c2 = arith.constant 2 : index
+    %c64 = arith.constant 64 : index
+    %c128 = arith.constant 128 : index
+    %nb = memref.dim %Q, %c0 : !io
+    %nh = memref.dim %Q, %c1 : !io
+    %Sq = memref.dim %Q, %c2 : !io
+    %Skv = memref.dim %K, %c2 : !io
+    %nq = arith.ceildivui %Sq, %c128 : index
+    %z = arith.constant dense<0.0> : !s
+    %lz = arith.constant dense<0.0> : !row
+    %ninf = arith.constant dense<0xFF800000> : !row
+    %cs = arith.constant dense<0.1275> : !s
+    %cr = arith.constant dense<0.1275> : !row
+    %kr = cta.ring : !ring
+    %vr = cta.ring : !ring
+    cta.work (%b, %h, %qi) in (%nb, %nh, %nq) order(#cta.order<lpt, group_bytes = 33554432>) {
+      cta.role "all" teams(%w in 2) warps(4) {
+        %q0 = arith.muli %qi, %c128 : index
+        %wr = arith.muli %w, %c64 : index
+        %i0 = arith.addi %q0, %wr : index
+        %q = cta.load each %Q[%b, %h, %i0, %c0] : !io -> !qt
+        %r:3 = scf.for %j = %c0 to %Skv step %c128 iter_args(%a = %z, %m = %ninf, %l = %lz) -> (!s, !row, !row) {
+          %ke = cta.acquire %kr : !ring
+          cta.copy %K[%b, %h, %j, %c0] to %ke : !io, !kt
+          %ve = cta.acquire %vr : !ring
+          cta.copy %V[%b, %h, %j, %c0] to %ve : !io, !kt
+          %k = cta.consume %kr : !ring
+          %sf = cta.mma %q, transpose %k : !qt, !kt -> !sf
+          %s = cta.wait %sf : !sf
+          cta.release %k : !kt
+          %x = vector.multi_reduction <maxnumf>, %s, %m [1] : !s to !row
+          %xs = arith.mulf %x, %cr : !row
+          %xc = vector.shape_cast %xs : !row to !col
+          %xb = vector.broadcast %xc : !col to !s
+          %sc = arith.mulf %s, %cs : !s
+          %sd = arith.subf %sc, %xb : !s
+          %p = math.exp2 %sd fastmath<afn> : !s
+          %ms = arith.mulf %m, %cr : !row
+          %md = arith.subf %ms, %xs : !row
+          %alpha = math.exp2 %md fastmath<afn> : !row
+          %la = arith.mulf %l, %alpha : !row
+          %ln = vector.multi_reduction <add>, %p, %la [1] : !s to !row
+          %pb = arith.truncf %p : !s to !sp
+          %ac = vector.shape_cast %alpha : !row to !col
+          %ab = vector.broadcast %ac : !col to !s
+          %ar = arith.mulf %a, %ab : !s
+          %v = cta.consume %vr : !ring
+          %of = cta.mma %pb, %v into %ar : !sp, !kt -> !sf
+          %o = cta.wait %of : !sf
+          cta.release %v : !kt
+          scf.yield %o, %x, %ln : !s, !row, !row
+        }
+        %lc = vector.shape_cast %r#2 : !row to !col
+        %lb = vector.broadcast %lc : !col to !s
+        %on = arith.divf %r#0, %lb : !s
+        %ob = arith.truncf %on : !s to !sp
+        cta.store %ob, %O[%b, %h, %i0, %c0] : !sp, !io
+        %lg = math.log2 %r#2 fastmath<afn> : !row
+        %lse = math.fma %r#1, %cr, %lg : !row
+        cta.store %lse, %LSE[%b, %h, %i0] : !row, !lse
+      }
+    }
+    gpu.return
+  }
+
+  // CHECK-LABEL: gpu.func @specialised
+  // CHECK: cta.barrier
+  // CHECK: cta.role "load" teams(%{{.*}} in 1) warps(4) regs(24)
+  // CHECK: cta.role "compute" teams(%{{.*}} in 2) warps(4) regs(240)
+  // CHECK: cta.sync
+  // CHECK: cta.arrive
+  // CHECK: cta.wait %{{.*}} pending 1
+  // CHECK: cta.if_any
+  gpu.func @specialised(%Q: !io, %K: !io, %V: !io, %O: !io, %LSE: !lse) kernel {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c2 = arith.constant 2 : index
+    %c64 = arith.constant 64 : index
+    %c128 = arith.constant 128 : index
+    %nb = memref.dim %Q, %c0 : !io
+    %nh = memref.dim %Q, %c1 : !io
+    %Sq = memref.dim %Q, %c2 : !io
+    %Skv = memref.dim %K, %c2 : !io
+    %nq = arith.ceildivui %Sq, %c128 : index
+    %z = arith.constant dense<0.0> : !s
+    %lz = arith.constant dense<0.0> : !row
+    %ninf = arith.constant dense<0xFF800000> : !row
+    %cs = arith.constant dense<0.1275> : !s
+    %cr = arith.constant dense<0.1275> : !row
+    %kr = cta.ring : !ring
+    %vr = cta.ring : !ring
+    %turn = cta.barrier : !cta.barrier<2>
+    cta.role "load" teams(%w in 1) warps(4) regs(24) {
+      cta.work (%b, %h, %qi) in (%nb, %nh, %nq) order(#cta.order<lpt, group_bytes = 33554432>) {
+        scf.for %j = %c0 to %Skv step %c128 {
+          %ke = cta.acquire %kr : !ring
+          cta.copy %K[%b, %h, %j, %c0] to %ke : !io, !kt
+          %ve = cta.acquire %vr : !ring
+          cta.copy %V[%b, %h, %j, %c0] to %ve : !io, !kt
+        }
+      }
+    }
+    cta.role "compute" teams(%w in 2) warps(4) regs(240) {
+      %wn = arith.addi %w, %c1 : index
+      %other = arith.remui %wn, %c2 : index
+      cta.work (%b, %h, %qi) in (%nb, %nh, %nq) order(#cta.order<lpt, group_bytes = 33554432>) {
+        %q0 = arith.muli %qi, %c128 : index
+        %wr = arith.muli %w, %c64 : index
+        %i0 = arith.addi %q0, %wr : index
+        %q = cta.load each %Q[%b, %h, %i0, %c0] : !io -> !qt
+        // The first block's scores and probabilities.
+        %k0 = cta.consume %kr : !ring
+        %sf0 = cta.mma %q, transpose %k0 : !qt, !kt -> !sf
+        %s0 = cta.wait %sf0 : !sf
+        cta.release %k0 : !kt
+        %m0 = vector.multi_reduction <maxnumf>, %s0, %ninf [1] : !s to !row
+        %m0s = arith.mulf %m0, %cr : !row
+        %m0c = vector.shape_cast %m0s : !row to !col
+        %m0b = vector.broadcast %m0c : !col to !s
+        %s0s = arith.mulf %s0, %cs : !s
+        %s0d = arith.subf %s0s, %m0b : !s
+        %p0 = math.exp2 %s0d fastmath<afn> : !s
+        %l0 = vector.multi_reduction <add>, %p0, %lz [1] : !s to !row
+        %p0b = arith.truncf %p0 : !s to !sp
+        %t:4 = scf.for %j = %c128 to %Skv step %c128 iter_args(%a = %z, %m = %m0, %l = %l0, %pp = %p0b) -> (!s, !row, !row, !sp) {
+          %k = cta.consume %kr : !ring
+          cta.sync %turn[%w] : !cta.barrier<2>
+          %sf = cta.mma %q, transpose %k : !qt, !kt -> !sf
+          %v = cta.consume %vr : !ring
+          %of = cta.mma %pp, %v into %a : !sp, !kt -> !sf
+          cta.arrive %turn[%other] : !cta.barrier<2>
+          %s = cta.wait %sf pending 1 : !sf
+          cta.release %k : !kt
+          %x = vector.multi_reduction <maxnumf>, %s, %m [1] : !s to !row
+          %xs = arith.mulf %x, %cr : !row
+          %xc = vector.shape_cast %xs : !row to !col
+          %xb = vector.broadcast %xc : !col to !s
+          %sc = arith.mulf %s, %cs : !s
+          %sd = arith.subf %sc, %xb : !s
+          %p = math.exp2 %sd fastmath<afn> : !s
+          %ms = arith.mulf %m, %cr : !row
+          %md = arith.subf %ms, %xs : !row
+          %alpha = math.exp2 %md fastmath<afn> : !row
+          %la = arith.mulf %l, %alpha : !row
+          %ln = vector.multi_reduction <add>, %p, %la [1] : !s to !row
+          %o = cta.wait %of : !sf
+          cta.release %v : !kt
+          %pb = arith.truncf %p : !s to !sp
+          %grew = arith.cmpf ogt, %x, %m : !row
+          %on = cta.if_any %grew : vector<64xi1> -> (!s) {
+            %ac = vector.shape_cast %alpha : !row to !col
+            %ab = vector.broadcast %ac : !col to !s
+            %ar = arith.mulf %o, %ab : !s
+            cta.yield %ar : !s
+          } else {
+            cta.yield %o : !s
+          }
+          scf.yield %on, %x, %ln, %pb : !s, !row, !row, !sp
+        }
+        %vl = cta.consume %vr : !ring
+        %rf = cta.mma %t#3, %vl into %t#0 : !sp, !kt -> !sf
+        %ro = cta.wait %rf : !sf
+        cta.release %vl : !kt
+        %lc = vector.shape_cast %t#2 : !row to !col
+        %lb = vector.broadcast %lc : !col to !s
+        %on = arith.divf %ro, %lb : !s
+        %ob = arith.truncf %on : !s to !sp
+        cta.store %ob, %O[%b, %h, %i0, %c0] : !sp, !io
+        %lg = math.log2 %t#2 fastmath<afn> : !row
+        %lse = math.fma %t#1, %cr, %lg : !row
+        cta.store %lse, %LSE[%b, %h, %i0] : !row, !lse
+      }
+    }
+    gpu.return
+  }
+}
