@@ -88,9 +88,11 @@ std::optional<std::string> fa::findViolation(const ScheduleProblem &problem,
     return "needs " + number(resources.sharedBytes) +
            " bytes of shared memory, " + target.name + " has " +
            number(target.sharedBytesPerBlock) + " for a block";
-  if (resources.registersPerThread > target.maxRegistersPerThread)
-    return "needs about " + number(resources.registersPerThread) +
-           " registers a thread, " + target.name + " has " +
-           number(target.maxRegistersPerThread);
   return std::nullopt;
+}
+
+bool fa::fitsRegisters(const ScheduleProblem &problem, const Schedule &schedule,
+                       const Target &target) {
+  return computeResources(problem, schedule).registersPerThread <=
+         target.maxRegistersPerThread;
 }

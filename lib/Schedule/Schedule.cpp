@@ -26,7 +26,8 @@ std::optional<Schedule> fa::chooseByModel(const ScheduleProblem &problem,
           schedule.bc = bc;
           schedule.teams = teams;
           schedule.stages = stages;
-          if (!findViolation(problem, schedule, target))
+          if (!findViolation(problem, schedule, target) &&
+              fitsRegisters(problem, schedule, target))
             return schedule;
         }
   return std::nullopt;

@@ -7,7 +7,7 @@
 // RUN: not cmp -s %t/window.ptx %t/plain.ptx
 
 // A score or a mask region shows at every level down to the PTX.
-// SOFTCAP: div.full
+// SOFTCAP: abs.f32
 // SOFTCAP-CTA: arith.divf {{.*}} : vector<{{.*}}x{{.*}}xf32>
 // WINDOW-CTA: arith.cmpi sge, {{.*}} : vector<{{.*}}x{{.*}}xi32>
 

@@ -98,8 +98,9 @@ TEST(ResourceModel, SaysWhatDoesNotFit) {
       "needs 163840 bytes of shared memory, sm_86 has 101376 for a block");
   Schedule registers = good;
   registers.teams = 4;
-  EXPECT_EQ(violation(registers, "sm_80"),
-            "needs about 296 registers a thread, sm_80 has 255");
+  EXPECT_EQ(violation(registers, "sm_80"), "") << "ptxas decides";
+  EXPECT_FALSE(fitsRegisters(kD128, registers, target("sm_80")));
+  EXPECT_TRUE(fitsRegisters(kD128, good, target("sm_80")));
   EXPECT_NE(violation(good, "sm_80", {20, 20, 2}), "");
 }
 
@@ -110,6 +111,7 @@ TEST(ModelPolicy, ChoosesWhatFits) {
       std::optional<Schedule> schedule = chooseByModel(problem, target(name));
       ASSERT_TRUE(schedule) << name << " D " << headDim;
       EXPECT_EQ(findViolation(problem, *schedule, target(name)), std::nullopt);
+      EXPECT_TRUE(fitsRegisters(problem, *schedule, target(name)));
       EXPECT_EQ(schedule->target, name);
     }
   // Nothing holds a head dimension of 4096.

@@ -59,10 +59,15 @@ struct Resources {
 Resources computeResources(const ScheduleProblem &problem,
                            const Schedule &schedule);
 
-/// Why `schedule` cannot run on `target`, or nothing where it can.
+/// Why `schedule` cannot run on `target`, or nothing where it can. Registers
+/// are not held against it: they are known when ptxas has run.
 std::optional<std::string> findViolation(const ScheduleProblem &problem,
                                          const Schedule &schedule,
                                          const Target &target);
+
+/// Whether the estimate of the registers is within what a thread may have.
+bool fitsRegisters(const ScheduleProblem &problem, const Schedule &schedule,
+                   const Target &target);
 
 /// The first legal schedule of the model's list, best first.
 std::optional<Schedule> chooseByModel(const ScheduleProblem &problem,

@@ -73,14 +73,13 @@ struct ConvertConstant : OpConversionPattern<arith::ConstantOp> {
   }
 };
 
-/// Builds the approximate value of one f32.
-using BuildApproximation = Value (*)(ImplicitLocOpBuilder &, Value);
+/// Builds a function's value of one f32.
+using BuildFunction = Value (*)(ImplicitLocOpBuilder &, Value);
 
-/// An f32 function whose fast-math flags allow the hardware's approximation,
-/// on a fragment or a scalar.
-template <typename OpTy> struct ConvertApproximate : OpConversionPattern<OpTy> {
-  ConvertApproximate(const TypeConverter &converter, MLIRContext *context,
-                     BuildApproximation build)
+/// An f32 function that is an instruction or two, on a fragment or a scalar.
+template <typename OpTy> struct ConvertFunction : OpConversionPattern<OpTy> {
+  ConvertFunction(const TypeConverter &converter, MLIRContext *context,
+                  BuildFunction build)
       : OpConversionPattern<OpTy>(converter, context, /*benefit=*/2),
         build(build) {}
 
@@ -102,7 +101,7 @@ template <typename OpTy> struct ConvertApproximate : OpConversionPattern<OpTy> {
     return success();
   }
 
-  BuildApproximation build;
+  BuildFunction build;
 };
 } // namespace
 
@@ -144,13 +143,38 @@ static Value buildTanh(ImplicitLocOpBuilder &b, Value x) {
       .getResult(0);
 }
 
+static Value buildAbs(ImplicitLocOpBuilder &b, Value x) {
+  return callIntrinsic(b, "llvm.fabs.f32", x);
+}
+
+static Value buildFloor(ImplicitLocOpBuilder &b, Value x) {
+  return callIntrinsic(b, "llvm.floor.f32", x);
+}
+
+static Value buildCeil(ImplicitLocOpBuilder &b, Value x) {
+  return callIntrinsic(b, "llvm.ceil.f32", x);
+}
+
+static Value buildSqrt(ImplicitLocOpBuilder &b, Value x) {
+  return callIntrinsic(b, "llvm.sqrt.f32", x);
+}
+
+static Value buildRsqrt(ImplicitLocOpBuilder &b, Value x) {
+  return callIntrinsic(b, "llvm.nvvm.rsqrt.approx.f", x);
+}
+
 void fa::populateElementwisePatterns(const FragmentTypeConverter &converter,
                                      RewritePatternSet &patterns) {
   MLIRContext *context = patterns.getContext();
   patterns.add<ConvertElementwise, ConvertConstant>(converter, context);
-  patterns.add<ConvertApproximate<math::Exp2Op>>(converter, context, buildExp2);
-  patterns.add<ConvertApproximate<math::Log2Op>>(converter, context, buildLog2);
-  patterns.add<ConvertApproximate<math::ExpOp>>(converter, context, buildExp);
-  patterns.add<ConvertApproximate<math::LogOp>>(converter, context, buildLog);
-  patterns.add<ConvertApproximate<math::TanhOp>>(converter, context, buildTanh);
+  patterns.add<ConvertFunction<math::Exp2Op>>(converter, context, buildExp2);
+  patterns.add<ConvertFunction<math::Log2Op>>(converter, context, buildLog2);
+  patterns.add<ConvertFunction<math::ExpOp>>(converter, context, buildExp);
+  patterns.add<ConvertFunction<math::LogOp>>(converter, context, buildLog);
+  patterns.add<ConvertFunction<math::TanhOp>>(converter, context, buildTanh);
+  patterns.add<ConvertFunction<math::RsqrtOp>>(converter, context, buildRsqrt);
+  patterns.add<ConvertFunction<math::AbsFOp>>(converter, context, buildAbs);
+  patterns.add<ConvertFunction<math::FloorOp>>(converter, context, buildFloor);
+  patterns.add<ConvertFunction<math::CeilOp>>(converter, context, buildCeil);
+  patterns.add<ConvertFunction<math::SqrtOp>>(converter, context, buildSqrt);
 }

@@ -35,8 +35,13 @@ using namespace fa;
 
 /// Functions that have no device form unless approximated.
 static bool isApproximated(Operation *op) {
-  return isa<math::Exp2Op, math::Log2Op, math::ExpOp, math::LogOp,
-             math::TanhOp>(op);
+  return isa<math::Exp2Op, math::Log2Op, math::ExpOp, math::LogOp, math::TanhOp,
+             math::RsqrtOp>(op);
+}
+
+/// Functions that the hardware computes exactly.
+static bool isExact(Operation *op) {
+  return isa<math::AbsFOp, math::FloorOp, math::CeilOp, math::SqrtOp>(op);
 }
 
 /// Refuses the math functions for which there is no instruction.
@@ -44,8 +49,7 @@ static LogicalResult checkMath(gpu::GPUFuncOp func) {
   WalkResult result = func.walk([](Operation *op) -> WalkResult {
     if (!isa_and_nonnull<math::MathDialect>(op->getDialect()))
       return WalkResult::advance();
-    if (isa<math::FmaOp, math::AbsFOp, math::FloorOp, math::CeilOp,
-            math::SqrtOp, math::RsqrtOp>(op))
+    if (isa<math::FmaOp>(op) || isExact(op))
       return WalkResult::advance();
     auto fast = dyn_cast<arith::ArithFastMathInterface>(op);
     if (isApproximated(op) && fast &&
@@ -74,7 +78,7 @@ static LogicalResult convertFragments(Kernel &kernel) {
   target.addIllegalDialect<cta::CtaDialect>();
   target.addLegalOp<UnrealizedConversionCastOp>();
   target.markUnknownOpDynamicallyLegal([&](Operation *op) {
-    return converter.isLegal(op) && !isApproximated(op);
+    return converter.isLegal(op) && !isApproximated(op) && !isExact(op);
   });
   scf::populateSCFStructuralTypeConversionsAndLegality(converter, patterns,
                                                        target);

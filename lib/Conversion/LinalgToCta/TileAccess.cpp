@@ -126,13 +126,16 @@ fa::matchStore(tensor::ParallelInsertSliceOp insert, scf::ForallOp loop) {
   auto dest = cast<BlockArgument>(insert.getDest());
   SmallVector<OFR> offsets = insert.getMixedOffsets();
   SmallVector<OFR> sizes = insert.getMixedSizes();
-  FailureOr<Value> rowEnd = type.hasStaticShape()
-                                ? matchSizes(offsets, sizes, type.getShape())
-                                : FailureOr<Value>();
-  if (!insert.hasUnitStride() || !hasUnitLeadingSizes(sizes, type.getRank()) ||
-      failed(rowEnd))
+  auto refuse = [&]() -> InFlightDiagnostic {
     return insert.emitOpError("writes no static tile that is cut by an end of "
                               "its rows alone: run --pad-tiles first");
+  };
+  if (!type.hasStaticShape() || !insert.hasUnitStride() ||
+      !hasUnitLeadingSizes(sizes, type.getRank()))
+    return refuse();
+  FailureOr<Value> rowEnd = matchSizes(offsets, sizes, type.getShape());
+  if (failed(rowEnd))
+    return refuse();
   // What is stored ends where the output ends.
   auto empty =
       loop.getTiedOpOperand(dest)->get().getDefiningOp<tensor::EmptyOp>();

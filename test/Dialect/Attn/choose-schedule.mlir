@@ -10,7 +10,7 @@
 // GIVEN: attn.schedule = #attn.schedule<target = "sm_80", br = 64, bc = 32, teams = 2, warps = 1, stages = 1, partition = split_q>
 // 100 KiB of bf16 at D 128: ceil(51200 / 512) = 100 rows of K and V, rounded down to 96.
 // PAPER: attn.schedule = #attn.schedule<target = "sm_80", br = 96, bc = 96,
-// TARGET: choose-schedule.mlir:[[@LINE+7]]:{{.*}}: error: {{.*}}unknown target 'sm_1'
+// TARGET: choose-schedule.mlir:[[@LINE+6]]:{{.*}}: error: {{.*}}unknown target 'sm_1'
 // POLICY: error: {{.*}}unknown schedule policy 'best', expected model or paper
 // ROWS: error: {{.*}}schedule does not fit sm_80: br must be a multiple of 128 for 8 teams of 1 warps, found 100
 // SHARED: error: {{.*}}schedule does not fit sm_86: needs 163840 bytes of shared memory, sm_86 has 101376 for a block
