@@ -8,6 +8,8 @@
 
 #include "fa/Schedule/Schedule.h"
 
+#include <algorithm>
+
 using namespace fa;
 
 namespace {
@@ -19,12 +21,16 @@ constexpr int64_t kInstructionDepth = 16;
 constexpr int64_t kWarpThreads = 32;
 /// Registers beside accumulators and scores: addresses, counters, and for each
 /// slab its row statistics and operand fragments. Fitted to what ptxas 13.0
-/// used: 172 for one slab with D 128, Bc 64; more than 255 for two with Bc 32.
-constexpr int64_t kOverheadRegisters = 48;
+/// used: 168 for one slab with D 128, Bc 64; more than 255 for two with Bc 32.
+constexpr int64_t kOverheadRegisters = 44;
 constexpr int64_t kSlabRegisters = 28;
 /// What tiles are aligned to in shared memory: eight rows of a 128-byte
 /// swizzle.
 constexpr int64_t kAlignment = 1024;
+/// Shared memory that the system takes of each block.
+constexpr int64_t kSystemSharedBytes = 1024;
+/// Registers are handed out to a thread in eights.
+constexpr int64_t kRegisterUnit = 8;
 } // namespace
 
 static int64_t alignUp(int64_t value, int64_t alignment) {
@@ -95,4 +101,14 @@ bool fa::fitsRegisters(const ScheduleProblem &problem, const Schedule &schedule,
                        const Target &target) {
   return computeResources(problem, schedule).registersPerThread <=
          target.maxRegistersPerThread;
+}
+
+int64_t fa::blocksPerSM(const ScheduleProblem &problem,
+                        const Schedule &schedule, const Target &target) {
+  Resources resources = computeResources(problem, schedule);
+  int64_t registers = alignUp(resources.registersPerThread, kRegisterUnit);
+  return std::min(
+      {target.sharedBytesPerSM / (resources.sharedBytes + kSystemSharedBytes),
+       target.registersPerSM / (registers * schedule.threads()),
+       target.maxThreadsPerSM / schedule.threads()});
 }

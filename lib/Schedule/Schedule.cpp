@@ -8,28 +8,47 @@
 #include "fa/Schedule/Schedule.h"
 
 #include <algorithm>
+#include <vector>
 
 using namespace fa;
 
+/// `schedule` with as many stages as leave the most blocks resident, or nothing
+/// where no number of stages fits.
+static std::optional<Schedule> chooseStages(const ScheduleProblem &problem,
+                                            Schedule schedule,
+                                            const Target &target) {
+  std::optional<Schedule> best;
+  int64_t mostBlocks = 0;
+  for (int64_t stages : {2, 1}) {
+    schedule.stages = stages;
+    if (findViolation(problem, schedule, target) ||
+        !fitsRegisters(problem, schedule, target))
+      continue;
+    int64_t blocks = blocksPerSM(problem, schedule, target);
+    if (blocks <= mostBlocks)
+      continue;
+    mostBlocks = blocks;
+    best = schedule;
+  }
+  return best;
+}
+
 std::optional<Schedule> fa::chooseByModel(const ScheduleProblem &problem,
                                           const Target &target) {
-  // Larger blocks reuse what is in shared memory more often, more rows a warp
-  // what is in registers, and two stages hide the loads: the first that fits
-  // wins.
-  for (int64_t stages : {2, 1})
+  Schedule schedule;
+  schedule.target = target.name;
+  // Blocks of 16 keys are for what nothing else fits: they spend more on the
+  // row statistics than 32 rows a warp save.
+  for (const std::vector<int64_t> &blocks :
+       {std::vector<int64_t>{64, 32}, std::vector<int64_t>{16}})
     for (int64_t br : {128, 64})
-      for (int64_t bc : {64, 32, 16})
-        for (int64_t teams : {4, 8}) {
-          Schedule schedule;
-          schedule.target = target.name;
-          schedule.br = br;
-          schedule.bc = bc;
-          schedule.teams = teams;
-          schedule.stages = stages;
-          if (!findViolation(problem, schedule, target) &&
-              fitsRegisters(problem, schedule, target))
-            return schedule;
-        }
+      for (int64_t bc : blocks) {
+        schedule.br = br;
+        schedule.bc = bc;
+        if (std::optional<Schedule> best =
+                chooseStages(problem, schedule, target))
+          return best;
+      }
   return std::nullopt;
 }
 

@@ -71,7 +71,7 @@ TEST(ResourceModel, DividesFragmentsAmongTeams) {
   int64_t eight = computeResources(kD128, schedule).registersPerThread;
   // 32 rows a warp: 128 + 64 registers; 16 rows: half, and one slab less.
   EXPECT_EQ(four - eight, 64 + 32 + 28);
-  EXPECT_EQ(eight, 64 + 32 + 48 + 28) << "ptxas 13.0 used 172";
+  EXPECT_EQ(eight, 64 + 32 + 44 + 28) << "ptxas 13.0 used 168";
 }
 
 TEST(ResourceModel, SaysWhatDoesNotFit) {
@@ -102,6 +102,31 @@ TEST(ResourceModel, SaysWhatDoesNotFit) {
   EXPECT_FALSE(fitsRegisters(kD128, registers, target("sm_80")));
   EXPECT_TRUE(fitsRegisters(kD128, good, target("sm_80")));
   EXPECT_NE(violation(good, "sm_80", {20, 20, 2}), "");
+}
+
+TEST(ResourceModel, CountsResidentBlocks) {
+  Schedule schedule;
+  schedule.br = 64;
+  schedule.stages = 2;
+  // 80 KiB of shared memory: two blocks on an A100 or an H200.
+  EXPECT_EQ(blocksPerSM(kD128, schedule, target("sm_80")), 2);
+  EXPECT_EQ(blocksPerSM(kD128, schedule, target("sm_90a")), 2);
+  EXPECT_EQ(blocksPerSM(kD128, schedule, target("sm_86")), 1);
+  // 48 KiB: three, of which 128 threads with 168 registers each.
+  schedule.stages = 1;
+  EXPECT_EQ(blocksPerSM(kD128, schedule, target("sm_80")), 3);
+  EXPECT_EQ(blocksPerSM(kD128, schedule, target("sm_90a")), 3);
+}
+
+TEST(ModelPolicy, WeighsStagesAgainstResidentBlocks) {
+  Schedule d128 = *chooseByModel(kD128, target("sm_90a"));
+  EXPECT_EQ(d128.br, 64);
+  EXPECT_EQ(d128.bc, 64);
+  EXPECT_EQ(d128.stages, 1);
+  Schedule d64 = *chooseByModel({64, 64, 2}, target("sm_90a"));
+  EXPECT_EQ(d64.br, 128);
+  EXPECT_EQ(d64.bc, 64);
+  EXPECT_EQ(d64.stages, 2);
 }
 
 TEST(ModelPolicy, ChoosesWhatFits) {

@@ -6,13 +6,13 @@
 // RUN: not fa-opt --choose-schedule="br=100" %s 2>&1 | FileCheck %s --check-prefix=ROWS
 // RUN: not fa-opt --choose-schedule="target=sm_86 br=128 bc=64 teams=8 stages=4" %s 2>&1 | FileCheck %s --check-prefix=SHARED
 
-// CHECK: attn.schedule = #attn.schedule<target = "sm_80", br = 128, bc = 64, teams = 8, warps = 1, stages = 2, partition = split_q>
+// CHECK: attn.schedule = #attn.schedule<target = "sm_80", br = 64, bc = 64, teams = 4, warps = 1, stages = 1, partition = split_q>
 // GIVEN: attn.schedule = #attn.schedule<target = "sm_80", br = 64, bc = 32, teams = 2, warps = 1, stages = 1, partition = split_q>
 // 100 KiB of bf16 at D 128: ceil(51200 / 512) = 100 rows of K and V, rounded down to 96.
 // PAPER: attn.schedule = #attn.schedule<target = "sm_80", br = 96, bc = 96,
 // TARGET: choose-schedule.mlir:[[@LINE+6]]:{{.*}}: error: {{.*}}unknown target 'sm_1'
 // POLICY: error: {{.*}}unknown schedule policy 'best', expected model or paper
-// ROWS: error: {{.*}}schedule does not fit sm_80: br must be a multiple of 128 for 8 teams of 1 warps, found 100
+// ROWS: error: {{.*}}schedule does not fit sm_80: br must be a multiple of 64 for 4 teams of 1 warps, found 100
 // SHARED: error: {{.*}}schedule does not fit sm_86: needs 163840 bytes of shared memory, sm_86 has 101376 for a block
 func.func @attention(%q: tensor<?x?x?x128xbf16>, %k: tensor<?x?x?x128xbf16>) -> tensor<?x?x?x128xbf16> {
   %o, %lse =

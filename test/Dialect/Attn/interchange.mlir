@@ -2,7 +2,7 @@
 // RUN: fa-opt --interchange --split-input-file %s -verify-diagnostics | FileCheck %s --check-prefix=SECOND
 
 // CHECK-LABEL: func @attention
-// CHECK: scf.forall (%[[I:.*]], %[[H:.*]], %[[B:.*]]) = (0, 0, 0) to (%{{.*}}, %{{.*}}, %{{.*}}) step (128, 1, 1) shared_outs
+// CHECK: scf.forall (%[[I:.*]], %[[H:.*]], %[[B:.*]]) = (0, 0, 0) to (%{{.*}}, %{{.*}}, %{{.*}}) step (64, 1, 1) shared_outs
 // CHECK-SAME: -> (tensor<?x?x?x128xbf16>, tensor<?x?x?xf32>)
 // CHECK: attn.init outs({{.*}} : tensor<?x128xf32>, tensor<?xf32>, tensor<?xf32>)
 // CHECK: tensor.extract_slice %arg0[%[[B]], %[[H]], %[[I]], 0]

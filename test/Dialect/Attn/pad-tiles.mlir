@@ -5,10 +5,10 @@
 // The state is static through both loops; only the blocks at the end of K and V are padded and masked.
 // CHECK-LABEL: func @attention
 // CHECK: scf.forall
-// CHECK: attn.init outs({{.*}} : tensor<128x128xf32>, tensor<128xf32>, tensor<128xf32>)
+// CHECK: attn.init outs({{.*}} : tensor<64x128xf32>, tensor<64xf32>, tensor<64xf32>)
 // CHECK: %[[QP:.*]] = tensor.pad %{{.*}} low[0, 0]
-// CHECK: tensor<?x128xbf16> to tensor<128x128xbf16>
-// CHECK: scf.for {{.*}} -> (tensor<128x128xf32>, tensor<128xf32>, tensor<128xf32>)
+// CHECK: tensor<?x128xbf16> to tensor<64x128xbf16>
+// CHECK: scf.for {{.*}} -> (tensor<64x128xf32>, tensor<64xf32>, tensor<64xf32>)
 // CHECK-NOT: tensor.pad
 // CHECK: attn.update {{.*}}ins(%[[QP]],
 // CHECK: scf.for
@@ -19,14 +19,14 @@
 // CHECK: %[[THERE:.*]] = arith.cmpi slt, %[[J]], %dim
 // CHECK: %[[SEES:.*]] = arith.andi %[[CAUSAL]], %[[THERE]]
 // CHECK: attn.yield %[[SEES]]
-// CHECK: attn.finalize {{.*}} outs({{.*}} : tensor<128x128xbf16>, tensor<128xf32>)
+// CHECK: attn.finalize {{.*}} outs({{.*}} : tensor<64x128xbf16>, tensor<64xf32>)
 // CHECK: tensor.extract_slice %{{.*}}[0, 0] [%{{.*}}, 128]
 
 // KV outside: the state is padded and cut around each update; no mask before, one now.
 // SECOND-LABEL: func @kv_outside
 // SECOND: scf.for
 // SECOND: tensor.pad
-// SECOND: attn.update normalized ins({{.*}} : tensor<128x64xf32>, tensor<{{[0-9]+}}x64xf32>, tensor<{{[0-9]+}}x64xf32>) {{.*}} mask(
+// SECOND: attn.update normalized ins({{.*}} : tensor<{{[0-9]+}}x64xf32>, tensor<{{[0-9]+}}x64xf32>, tensor<{{[0-9]+}}x64xf32>) {{.*}} mask(
 // SECOND: tensor.extract_slice
 // SECOND: tensor.insert_slice {{.*}} : tensor<?x64xf32> into tensor<1x4x?x64xf32>
 func.func @kv_outside(%q: tensor<1x4x?x64xf32>, %k: tensor<1x4x?x64xf32>) -> tensor<1x4x?x64xf32> {

@@ -8,7 +8,7 @@
 // CHECK: scf.for %[[B:[^ ]*]] = {{.*}} iter_args
 // CHECK: scf.for %[[H:[^ ]*]] = {{.*}} iter_args
 // CHECK: scf.for %[[J:[^ ]*]] = {{.*}} step %c64 iter_args
-// CHECK: scf.for %[[I:[^ ]*]] = {{.*}} step %c128 iter_args(%[[ACC:[^ ]*]] = {{.*}}) -> (tensor<?x?x?x128xf32>, tensor<?x?x?xf32>, tensor<?x?x?xf32>)
+// CHECK: scf.for %[[I:[^ ]*]] = {{.*}} step %c64 iter_args(%[[ACC:[^ ]*]] = {{.*}}) -> (tensor<?x?x?x128xf32>, tensor<?x?x?xf32>, tensor<?x?x?xf32>)
 // CHECK: tensor.extract_slice %arg0[%[[B]], %[[H]], %[[I]], 0]
 // CHECK: tensor.extract_slice %arg1[%[[B]], %{{.*}}, %[[J]], 0]
 // CHECK: attn.update normalized {{.*}} at(%[[B]], %[[H]], %[[I]], %[[J]])
