@@ -371,6 +371,10 @@ struct Prefetch : public fa::impl::PrefetchBase<Prefetch> {
 
 private:
   void prefetch(gpu::GPUFuncOp func) {
+    // A schedule of one stage asks for no block ahead.
+    auto stages = func->getAttrOfType<IntegerAttr>("cta.stages");
+    if (stages && stages.getInt() == 1)
+      return;
     SmallVector<SmallVector<scf::ForOp>> chains;
     func.walk(
         [&](Block *block) { llvm::append_range(chains, findChains(*block)); });

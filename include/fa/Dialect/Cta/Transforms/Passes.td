@@ -54,7 +54,8 @@ def Prefetch : Pass<"prefetch", "::mlir::gpu::GPUModuleOp"> {
     blocks ahead: the first ones before the chain, each further one after the
     consume of its ring. Blocks past the chain's end are copied from rows past
     the memref's end, which read as 0 and touch no memory, and are drained
-    after the chain, so that acquires and releases stay balanced.
+    after the chain, so that acquires and releases stay balanced. A function
+    whose attribute `cta.stages` is 1 stays as it is.
 
     Before:
     ```mlir
