@@ -12,14 +12,14 @@
 
 using namespace fa;
 
-/// `schedule` with as many stages as leave the most blocks resident, or nothing
-/// where no number of stages fits.
+/// `schedule` with the number of stages that leaves the most blocks resident,
+/// the smallest among equals, or nothing where none fits.
 static std::optional<Schedule> chooseStages(const ScheduleProblem &problem,
                                             Schedule schedule,
                                             const Target &target) {
   std::optional<Schedule> best;
   int64_t mostBlocks = 0;
-  for (int64_t stages : {2, 1}) {
+  for (int64_t stages : {1, 2}) {
     schedule.stages = stages;
     if (findViolation(problem, schedule, target) ||
         !fitsRegisters(problem, schedule, target))

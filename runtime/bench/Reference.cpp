@@ -143,12 +143,10 @@ private:
       max = std::max(max, row[j]);
     if (max == float(kNegInf)) {
       std::fill(row, row + seqKv, 0.0f);
-      result.naiveLse[begin + r] = float(kNegInf);
       return;
     }
     for (int64_t j = 0; j < seqKv; ++j)
       sum += row[j] = row[j] == float(kNegInf) ? 0.0f : std::exp(row[j] - max);
-    result.naiveLse[begin + r] = max + std::log(sum);
     for (int64_t j = 0; j < seqKv; ++j)
       row[j] = roundTo(in.q.dtype(), row[j] / sum);
   }
@@ -202,7 +200,6 @@ Reference fa::bench::computeReference(const Inputs &inputs,
   result.o.resize(result.rows.size() * result.dimV);
   result.naive.resize(result.o.size());
   result.lse.resize(result.rows.size());
-  result.naiveLse.resize(result.rows.size());
   std::vector<size_t> starts = groupStarts(result.rows);
   parallelFor(int64_t(starts.size()) - 1, [&](int64_t g) {
     RowGroup(inputs, result, starts[g], starts[g + 1]).run();

@@ -41,8 +41,6 @@ struct Reference {
   /// [n, dimV]: f32 softmax, P rounded to the input type, products accumulated
   /// in f32, the result rounded to the input type.
   std::vector<float> naive;
-  /// [n]: the naive computation's lse, f32 throughout.
-  std::vector<float> naiveLse;
 };
 
 /// Computes rows on all threads. Rows of one head should be neighbours, since

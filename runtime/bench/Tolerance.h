@@ -18,10 +18,7 @@ struct Comparison {
   /// 2 max|((ref + 0.3) - 0.3) - ref|, the sums rounded to the type; for f32
   /// 1e-5 max|ref|.
   double oError = 0, oLimit = 0;
-  /// max of |lse - ref| / max(1, |ref|), and its limit: 1e-5, or twice the
-  /// naive computation's error where that is more. It is for large logits
-  /// alone: a sum of large products of either sign that is near 0 has the
-  /// rounding of its terms, which no f32 accumulation avoids.
+  /// max of |lse - ref| / max(1, |ref|), and its limit.
   double lseError = 0, lseLimit = 1e-5;
   /// The first rule that an element breaks whatever the errors are: unwritten,
   /// NaN, infinite, a row without keys that is not 0 or whose lse is not -inf;

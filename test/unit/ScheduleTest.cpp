@@ -126,7 +126,7 @@ TEST(ModelPolicy, WeighsStagesAgainstResidentBlocks) {
   Schedule d64 = *chooseByModel({64, 64, 2}, target("sm_90a"));
   EXPECT_EQ(d64.br, 128);
   EXPECT_EQ(d64.bc, 64);
-  EXPECT_EQ(d64.stages, 2);
+  EXPECT_EQ(d64.stages, 1);
 }
 
 TEST(ModelPolicy, ChoosesWhatFits) {

@@ -135,7 +135,11 @@ RowStatistics UpdateLowering::buildStatistics(Value scores, Value factor) {
         Value max = in.max(oldMax, args[0]);
         Value empty = in.equal(max, in.negativeInfinity());
         Value guard = in.select(empty, in.f32(0.0), in.mul(max, factor));
-        Value alpha = in.exp2(in.mulSub(oldMax, factor, guard));
+        // Rounded as the old guard was: where the maximum stays, alpha is
+        // exactly 1. A fused product would be off by its rounding, in every
+        // block, and the state would drift with their number.
+        Value oldGuard = in.mul(oldMax, factor);
+        Value alpha = in.exp2(in.sub(oldGuard, guard));
         return SmallVector<Value>{max, in.mul(oldSum, alpha), guard, alpha};
       });
   return {results[0], results[2], results[1], results[3]};
