@@ -266,7 +266,9 @@ LogicalResult Library::make(const std::vector<KernelSpec> &specs,
   if (isPtx)
     llvm::errs() << "no ptxas was found: the library holds PTX, which the "
                     "driver compiles when it is loaded\n";
-  llvm::outs() << all.size() << " kernels in " << folder << "\n";
+  llvm::outs() << all.size()
+               << (all.size() == 1 ? " kernel in " : " kernels in ") << folder
+               << "\n";
   return success();
 }
 

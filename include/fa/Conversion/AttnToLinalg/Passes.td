@@ -16,14 +16,14 @@ def OnlineSoftmax : Pass<"online-softmax", "::mlir::func::FuncOp"> {
     the online softmax, in the exp2 domain with scale * log2(e) folded into one
     factor c; `attn.init` becomes fills and `attn.finalize` two elementwise
     generics. Score and mask regions are inlined into the generic over the score
-    tile. Rows that have seen no key have max = -inf; their maximum is read as 0
-    (`guard`), so that no -inf - -inf is computed.
+    tile. Rows that have seen no key have max = -inf; for them `guard`, which is
+    c * max, is 0, so that no -inf - -inf is computed.
 
     Without a score region max is kept in the unit of q.k, so that scaling costs
-    nothing: p = exp2(c * s - c * guard) is one fused multiply-add and one exp2.
+    nothing: p = exp2(c * s - guard) is one fused multiply-add and one exp2.
 
-    `rescale=always`: every update rescales acc by alpha = exp2(c * max - c *
-    guard'). Source: Milakov and Gimelshein (2018); Dao (2023), Algorithm 1.
+    `rescale=always`: every update rescales acc by alpha = exp2(c * max -
+    guard'), which is exactly 1 where the maximum stays. Source: Milakov and Gimelshein (2018); Dao (2023), Algorithm 1.
 
     Before:
     ```mlir
@@ -34,8 +34,8 @@ def OnlineSoftmax : Pass<"online-softmax", "::mlir::func::FuncOp"> {
     %s = linalg.matmul ... ins(%q, %k) outs(%zero)            // s = q k^T
     %s1 = linalg.generic ...                                  // score, mask
     %b = linalg.generic ... ["parallel", "reduction"]         // max of the block
-    %st:4 = linalg.generic ...                                // max', guard, alpha, sum * alpha
-    %p = linalg.generic ...                                   // exp2(c s - c guard)
+    %st:4 = linalg.generic ...                                // max', sum * alpha, guard, alpha
+    %p = linalg.generic ...                                   // exp2(c s - guard)
     %l1 = linalg.generic ... ["parallel", "reduction"]        // + sum of p
     %a0 = linalg.generic ...                                  // acc * alpha
     %a1 = linalg.matmul ins(%pn, %v) outs(%a0)                // + p v

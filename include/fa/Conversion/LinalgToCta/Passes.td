@@ -13,8 +13,8 @@ def MapWarps : Pass<"map-warps", "::mlir::ModuleOp"> {
   let summary = "a parallel loop over tiles becomes what one thread block does";
   let description = [{
     Level C to D. A function that is one `scf.forall` over static tiles (after
-    `--pad-tiles` and `--online-softmax`) becomes a `gpu.func` in a `gpu.module`
-    of the function's name:
+    `--pad-tiles` and `--online-softmax`) becomes a `gpu.func` of the function's
+    name in a `gpu.module` (`@attention_kernels`):
 
     1. The forall's iterations are the grid's work items (`cta.work`).
     2. The dimension of the results that the forall's blocks cut (the rows of Q)
@@ -24,8 +24,8 @@ def MapWarps : Pass<"map-warps", "::mlir::ModuleOp"> {
        `cta.load`: `each` where a divided dimension is in it, else `once`.
     4. Contractions become `cta.mma` and `cta.wait`, other generics the same
        arithmetic on fragments. A value that depends on the row alone stays a
-       row vector until it meets one that depends on the column, so masks are
-       compared against one i32 limit a row.
+       row vector until it meets one that depends on the column, so a mask's
+       limits are computed once a row, in i32, and only compared per element.
     5. `tensor.parallel_insert_slice` becomes `cta.store`.
 
     The pass speaks of products, loads and reductions, not of attention. The

@@ -21,8 +21,8 @@ def ExpandVariants : Pass<"expand-variants", "::mlir::func::FuncOp"> {
     ```
     After:
     ```mlir
-    %shift = arith.subi %skv, %sq : index
     attn.forward ins(%q, %k, %v : ...) mask(%b, %h, %i, %j) {
+      %shift = arith.subi %skv, %sq : index
       %last = arith.addi %i, %shift : index
       %sees = arith.cmpi sle, %j, %last : index
       attn.yield %sees : i1
@@ -41,7 +41,10 @@ def ChooseSchedule : Pass<"choose-schedule", "::mlir::func::FuncOp"> {
     pass reads its choices there and nowhere else. Options given override what
     the policy chose; the resource model refuses what does not fit the target.
 
-    Policies: `model` takes the first legal schedule of the resource model,
+    Policies: `model` takes the resource model's choice (see
+    fa/Schedule/Schedule.h): 32 rows a warp where the registers allow it, the
+    largest blocks of keys that fit, the stages that leave the most blocks
+    resident;
     `paper` FlashAttention 1's block sizes: Bc = ceil(M / 4d) for the outer loop
     and Br = min(Bc, d) for the inner one, with M the shared memory in elements
     (`shared-bytes` overrides the target's), each rounded down to 16.
@@ -53,7 +56,7 @@ def ChooseSchedule : Pass<"choose-schedule", "::mlir::func::FuncOp"> {
     After:
     ```mlir
     func.func @attention(...) attributes {attn.schedule = #attn.schedule<
-      target = "sm_80", br = 128, bc = 64, teams = 4, warps = 1, stages = 2,
+      target = "sm_80", br = 64, bc = 64, teams = 4, warps = 1, stages = 1,
       partition = split_q>} {
     ```
   }];

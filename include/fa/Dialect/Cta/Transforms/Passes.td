@@ -17,9 +17,9 @@ include "mlir/Pass/PassBase.td"
 def StageTiles : Pass<"stage-tiles", "::mlir::gpu::GPUModuleOp"> {
   let summary = "Turns the shared loads of loops into rings of stages";
   let description = [{
-    Each `cta.load once` in a loop becomes acquire, copy and consume at the
-    same place, and a release after the last use of the tile has been waited
-    for. Loads of one tensor with one tile type share a ring, so that the
+    Each `cta.load once` in a loop becomes acquire and copy at the same place,
+    a consume before the tile's first use (so that copies overlap what comes
+    before it), and a release after its last use has been waited for. Loads of one tensor with one tile type share a ring, so that the
     loops over full and over partial blocks do.
 
     Before:
