@@ -76,5 +76,6 @@ config.substitutions += [
     ("%cmake", config.cmake),
     ("%nm", config.nm),
     ("%fa_source", config.fa_source_dir),
+    ("%fa_bin", os.path.join(config.fa_binary_dir, "bin")),
     ("%fa_lib", os.path.join(config.fa_binary_dir, "lib")),
 ]

@@ -11,8 +11,11 @@
 #include "fa/Pipelines/Pipelines.h"
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/IR/Diagnostics.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
+
+#include "llvm/Support/SourceMgr.h"
 
 #include <chrono>
 
@@ -85,8 +88,11 @@ fa::compileKernel(const DialectRegistry &registry, const KernelSpec &spec,
                   const ScheduleOverrides &overrides) {
   auto start = std::chrono::steady_clock::now();
   MLIRContext context(registry, MLIRContext::Threading::DISABLED);
+  // The handler finds the user's file by the locations in the text.
+  llvm::SourceMgr sources;
+  SourceMgrDiagnosticHandler handler(sources, &context);
   OwningOpRef<ModuleOp> module =
-      parseSourceString<ModuleOp>(spec.source, &context);
+      parseSourceString<ModuleOp>(spec.located, &context);
   if (!module)
     return failure();
 

@@ -11,8 +11,11 @@
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Builders.h"
+#include "mlir/IR/Diagnostics.h"
 #include "mlir/Parser/Parser.h"
+#include "mlir/Support/FileUtilities.h"
 #include "llvm/Support/Path.h"
+#include "llvm/Support/SourceMgr.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace mlir;
@@ -102,7 +105,16 @@ static FailureOr<KernelSpec> specOf(func::FuncOp function, StringRef fallback) {
   spec.headDimV = op.getV().getType().getDimSize(3);
   if (spec.dtype == "f32")
     return op.emitOpError("kernels take bf16 and f16, found f32");
-  llvm::raw_string_ostream(spec.source) << "module {\n" << function << "\n}\n";
+  auto print = [&](std::string &text, bool hasLocations) {
+    OpPrintingFlags flags;
+    flags.enableDebugInfo(hasLocations).useLocalScope();
+    llvm::raw_string_ostream os(text);
+    os << "module {\n";
+    function.print(os, flags);
+    os << "\n}\n";
+  };
+  print(spec.source, /*hasLocations=*/false);
+  print(spec.located, /*hasLocations=*/true);
   return spec;
 }
 
@@ -149,7 +161,14 @@ FailureOr<KernelSpec> fa::makeSpec(MLIRContext &context, int64_t headDim,
 
 FailureOr<std::vector<KernelSpec>> fa::readSpecs(MLIRContext &context,
                                                  StringRef path) {
-  OwningOpRef<ModuleOp> module = parseSourceFile<ModuleOp>(path, &context);
+  llvm::SourceMgr sources;
+  SourceMgrDiagnosticHandler handler(sources, &context);
+  std::string problem;
+  auto buffer = openInputFile(path, &problem);
+  if (!buffer)
+    return emitError(UnknownLoc::get(&context), problem);
+  sources.AddNewSourceBuffer(std::move(buffer), llvm::SMLoc());
+  OwningOpRef<ModuleOp> module = parseSourceFile<ModuleOp>(sources, &context);
   if (!module)
     return failure();
   std::vector<KernelSpec> specs;

@@ -19,6 +19,7 @@ namespace fa {
 /// A problem at level A, in text, and what the manifest says of it.
 struct KernelSpec {
   std::string source;   ///< a module with one function of one attn.forward
+  std::string located;  ///< the same with locations in the user's file
   std::string function; ///< the function's name: the kernel's entry
   std::string dtype;    ///< "bf16", "f16"
   int64_t headDim = 0;

@@ -14,6 +14,7 @@
 #include "fa/Target/Cubin.h"
 #include "fa/Target/Target.h"
 
+#include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/DialectRegistry.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Support/CommandLine.h"
@@ -21,6 +22,7 @@
 #include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
+#include "llvm/Support/SourceMgr.h"
 #include "llvm/Support/ThreadPool.h"
 #include "llvm/Support/WithColor.h"
 #include "llvm/Support/xxhash.h"
@@ -285,6 +287,9 @@ int main(int argc, char **argv) {
   DialectRegistry registry;
   registerDialects(registry);
   MLIRContext context(registry);
+  // Diagnostics without a place in a file read as those of a tool.
+  llvm::SourceMgr noSources;
+  SourceMgrDiagnosticHandler handler(noSources, &context);
   FailureOr<std::vector<KernelSpec>> specs = collectSpecs(context);
   FailureOr<std::vector<std::string>> archNames = collectArchs();
   if (failed(specs) || failed(archNames))

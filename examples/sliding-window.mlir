@@ -1,0 +1,20 @@
+// The last 1024 keys of each query, as a mask of one's own. Blocks outside of the window become loop bounds:
+//
+//   fa-opt examples/sliding-window.mlir --fa2=level=blocks
+//   fa-run examples/sliding-window.mlir --fa2 --check --sizes=Sq=1500,Skv=2000
+//   fa-gen examples/sliding-window.mlir -o out-window
+
+func.func @attention(%q: tensor<?x?x?x128xbf16>, %k: tensor<?x?x?x128xbf16>,
+                     %v: tensor<?x?x?x128xbf16>, %scale: f32)
+    -> (tensor<?x?x?x128xbf16>, tensor<?x?x?xf32>) {
+  %left = arith.constant 1023 : index
+  %o, %lse = attn.forward
+      ins(%q, %k, %v : tensor<?x?x?x128xbf16>, tensor<?x?x?x128xbf16>, tensor<?x?x?x128xbf16>)
+      scale(%scale) using [#attn.causal]
+      mask(%b, %h, %i, %j) {
+        %first = arith.subi %i, %left : index
+        %sees = arith.cmpi sge, %j, %first : index
+        attn.yield %sees : i1
+      } : tensor<?x?x?x128xbf16>, tensor<?x?x?xf32>
+  return %o, %lse : tensor<?x?x?x128xbf16>, tensor<?x?x?xf32>
+}
