@@ -24,6 +24,9 @@
 using namespace mlir;
 using namespace fa;
 
+/// The bytes of a row after which the swizzle of shared memory repeats.
+static constexpr int64_t kSwizzleBytes = 128;
+
 //===----------------------------------------------------------------------===//
 // Tiles
 //===----------------------------------------------------------------------===//
@@ -90,11 +93,18 @@ Value KernelEmitter::rowEnd(const TileAccess &access, int64_t tileRank) {
   if (!access.rowEnd)
     return {};
   int64_t rowDim = access.offsets.size() - tileRank;
-  auto dim = access.rowEnd.getDefiningOp<tensor::DimOp>();
+  if (std::optional<int64_t> end = getConstantIntValue(access.rowEnd)) {
+    auto type = cast<RankedTensorType>(access.whole.getType());
+    if (type.getDimSize(rowDim) == *end)
+      return {};
+    return arith::ConstantIndexOp::create(builder, access.whole.getLoc(), *end);
+  }
+  auto value = cast<Value>(access.rowEnd);
+  auto dim = value.getDefiningOp<tensor::DimOp>();
   if (dim && dim.getSource() == access.whole &&
       dim.getConstantIndex() == rowDim)
     return {};
-  return mapping.lookupOrDefault(access.rowEnd);
+  return mapping.lookupOrDefault(value);
 }
 
 //===----------------------------------------------------------------------===//
@@ -139,9 +149,14 @@ LogicalResult KernelEmitter::emitLoad(Value tile) {
            << type;
   VectorType part = fragmentType(tile);
   bool isEach = part.getShape() != type.getShape();
+  if (part.getDimSize(1) * 2 % kSwizzleBytes != 0)
+    return mlir::emitError(tile.getLoc(),
+                           "tiles that are loaded have rows of a "
+                           "multiple of 64 elements, found ")
+           << type;
   auto tileType = cta::TileType::get(builder.getContext(), part.getDimSize(0),
                                      part.getDimSize(1), type.getElementType(),
-                                     /*swizzle=*/128);
+                                     kSwizzleBytes);
   auto load = cta::LoadOp::create(
       builder, tile.getLoc(), tileType,
       isEach ? cta::LoadKind::Each : cta::LoadKind::Once, whole,
@@ -391,10 +406,12 @@ LogicalResult KernelEmitter::emitOp(Operation &op) {
     return success();
   if (auto slice = dyn_cast<tensor::ExtractSliceOp>(op)) {
     // A slice that is padded is loaded as the padded tile; one of an output is
-    // its destination.
-    if (!slice.getType().hasStaticShape() ||
-        !mapping.contains(slice.getSource()) ||
-        !isa<MemRefType>(mapping.lookup(slice.getSource()).getType()))
+    // a destination.
+    Value whole = mapping.lookupOrNull(slice.getSource());
+    bool isInput =
+        whole && isa<MemRefType>(whole.getType()) &&
+        !llvm::is_contained(loop.getRegionIterArgs(), slice.getSource());
+    if (!isInput || !slice.getType().hasStaticShape())
       return success();
     return emitLoad(slice.getResult());
   }

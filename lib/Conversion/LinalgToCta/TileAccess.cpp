@@ -19,8 +19,7 @@ using OFR = OpFoldResult;
 
 /// The `end` where `expr`, a result of `op`'s map, is `end - offset`; else
 /// null.
-static Value matchRemainder(AffineExpr expr, affine::AffineMinOp op,
-                            OFR offset) {
+static OFR matchRemainder(AffineExpr expr, affine::AffineMinOp op, OFR offset) {
   AffineMap map = op.getAffineMap();
   auto operand = [&](AffineExpr e) -> Value {
     if (auto dim = dyn_cast<AffineDimExpr>(e))
@@ -40,28 +39,32 @@ static Value matchRemainder(AffineExpr expr, affine::AffineMinOp op,
     auto factor = dyn_cast<AffineConstantExpr>(product.getRHS());
     Value subtrahend = operand(product.getLHS());
     if (factor && factor.getValue() == -1 && subtrahend &&
-        subtrahend == dyn_cast<Value>(offset))
+        subtrahend == dyn_cast<Value>(offset)) {
+      if (auto constant = dyn_cast<AffineConstantExpr>(end))
+        return IntegerAttr::get(IndexType::get(op.getContext()),
+                                constant.getValue());
       return operand(end);
+    }
   }
   return {};
 }
 
 /// The `end` where `size` is min(`tileSize`, end - offset); else null.
-static Value matchCut(OFR size, int64_t tileSize, OFR offset) {
+static OFR matchCut(OFR size, int64_t tileSize, OFR offset) {
   auto value = dyn_cast<Value>(size);
   auto min = value ? value.getDefiningOp<affine::AffineMinOp>()
                    : affine::AffineMinOp();
   if (!min || min.getAffineMap().getNumResults() != 2)
     return {};
   bool hasTile = false;
-  Value end;
+  OFR end;
   for (AffineExpr expr : min.getAffineMap().getResults()) {
     auto constant = dyn_cast<AffineConstantExpr>(expr);
     hasTile |= constant && constant.getValue() == tileSize;
     if (!constant)
       end = matchRemainder(expr, min, offset);
   }
-  return hasTile ? end : Value();
+  return hasTile ? end : OFR();
 }
 
 /// Whether the leading dimensions of a slice, which the tile has not, are one.
@@ -72,15 +75,15 @@ static bool hasUnitLeadingSizes(ArrayRef<OFR> sizes, int64_t tileRank) {
 
 /// Matches the sizes of a slice against a tile's: equal, or, for the rows,
 /// those up to an end. Returns the end of the rows, null where no row is cut.
-static FailureOr<Value> matchSizes(ArrayRef<OFR> offsets, ArrayRef<OFR> sizes,
-                                   ArrayRef<int64_t> tileShape) {
-  Value rowEnd;
+static FailureOr<OFR> matchSizes(ArrayRef<OFR> offsets, ArrayRef<OFR> sizes,
+                                 ArrayRef<int64_t> tileShape) {
+  OFR rowEnd;
   int64_t first = sizes.size() - tileShape.size();
   for (auto [dim, tileSize] : llvm::enumerate(tileShape)) {
     OFR size = sizes[first + dim];
     if (isConstantIntValue(size, tileSize))
       continue;
-    rowEnd = dim == 0 ? matchCut(size, tileSize, offsets[first]) : Value();
+    rowEnd = dim == 0 ? matchCut(size, tileSize, offsets[first]) : OFR();
     if (!rowEnd)
       return failure();
   }
@@ -109,7 +112,7 @@ FailureOr<TileAccess> fa::matchLoad(Value tile) {
            << "--pad-tiles first";
   SmallVector<OFR> offsets = slice.getMixedOffsets();
   SmallVector<OFR> sizes = slice.getMixedSizes();
-  FailureOr<Value> rowEnd = matchSizes(offsets, sizes, type.getShape());
+  FailureOr<OFR> rowEnd = matchSizes(offsets, sizes, type.getShape());
   if (!slice.hasUnitStride() || !hasUnitLeadingSizes(sizes, type.getRank()) ||
       failed(rowEnd))
     return slice.emitOpError("is no tile cut by an end of its rows alone");
@@ -133,15 +136,15 @@ fa::matchStore(tensor::ParallelInsertSliceOp insert, scf::ForallOp loop) {
   if (!type.hasStaticShape() || !insert.hasUnitStride() ||
       !hasUnitLeadingSizes(sizes, type.getRank()))
     return refuse();
-  FailureOr<Value> rowEnd = matchSizes(offsets, sizes, type.getShape());
+  FailureOr<OFR> rowEnd = matchSizes(offsets, sizes, type.getShape());
   if (failed(rowEnd))
     return refuse();
   // What is stored ends where the output ends.
   auto empty =
       loop.getTiedOpOperand(dest)->get().getDefiningOp<tensor::EmptyOp>();
   int64_t rowDim = sizes.size() - type.getRank();
-  if (*rowEnd &&
-      (!empty || dyn_cast<Value>(empty.getMixedSizes()[rowDim]) != *rowEnd))
+  if (*rowEnd && (!empty || !isEqualConstantIntOrValue(
+                                empty.getMixedSizes()[rowDim], *rowEnd)))
     return insert.emitOpError(
         "cuts its tile at another row than the end of the "
         "output");

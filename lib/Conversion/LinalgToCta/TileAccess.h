@@ -19,7 +19,7 @@ namespace fa {
 struct TileAccess {
   mlir::Value whole; ///< a function's argument, or a forall's shared output
   llvm::SmallVector<mlir::OpFoldResult> offsets;
-  mlir::Value rowEnd; ///< rows from here on are not there; null: all are
+  mlir::OpFoldResult rowEnd; ///< rows from here on are not there; null: all are
 };
 
 /// The access that a tile of the function's arguments is read by: a static

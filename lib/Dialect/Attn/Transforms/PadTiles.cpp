@@ -296,9 +296,14 @@ struct PadTilesPass : public fa::attn::impl::PadTilesBase<PadTilesPass> {
     FailureOr<unsigned> padded = padTiles(rewriter, getOperation());
     if (failed(padded))
       return signalPassFailure();
-    if (*padded == 0)
-      getOperation()->emitWarning(
-          "--pad-tiles found no attention on tiles of dynamic size");
+    bool hasTiles = getOperation()
+                        .walk([](UpdateOp op) {
+                          return op.isTile() ? WalkResult::interrupt()
+                                             : WalkResult::advance();
+                        })
+                        .wasInterrupted();
+    if (!hasTiles)
+      getOperation()->emitWarning("--pad-tiles found no attention on tiles");
     numPadded += *padded;
     removeRedundancy(rewriter, getOperation());
   }
