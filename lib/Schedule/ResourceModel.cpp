@@ -19,10 +19,13 @@ constexpr int64_t kSlabRows = 16;
 constexpr int64_t kInstructionCols = 8;
 constexpr int64_t kInstructionDepth = 16;
 constexpr int64_t kWarpThreads = 32;
-/// Registers beside accumulators and scores: addresses, counters, and for each
-/// slab its row statistics and operand fragments. Fitted to what ptxas 13.0
-/// used: 168 for one slab with D 128, Bc 64; more than 255 for two with Bc 32.
-constexpr int64_t kOverheadRegisters = 44;
+/// Registers beside accumulators and scores: addresses and counters, operand
+/// fragments and addresses that grow with the head dimension, and for each slab
+/// after the first its row statistics and fragments. Fitted to what ptxas 13.0
+/// used with Bc 64: 125 for D 64, 168 for D 128, 213 for D 192, 274 (with what
+/// it spilled) for D 256; and more than 255 for two slabs with D 128, Bc 32.
+constexpr int64_t kBaseRegisters = 48;
+constexpr int64_t kHeadDimPerThreeRegisters = 16;
 constexpr int64_t kSlabRegisters = 28;
 /// What tiles are aligned to in shared memory: eight rows of a 128-byte
 /// swizzle.
@@ -62,7 +65,9 @@ Resources fa::computeResources(const ScheduleProblem &problem,
   int64_t slabs =
       (rows + kSlabRows * schedule.warps - 1) / (kSlabRows * schedule.warps);
   resources.registersPerThread =
-      accumulator + scores + kOverheadRegisters + slabs * kSlabRegisters;
+      accumulator + scores + kBaseRegisters +
+      3 * problem.headDim / kHeadDimPerThreeRegisters +
+      (slabs - 1) * kSlabRegisters;
   return resources;
 }
 

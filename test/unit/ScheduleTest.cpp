@@ -71,7 +71,7 @@ TEST(ResourceModel, DividesFragmentsAmongTeams) {
   int64_t eight = computeResources(kD128, schedule).registersPerThread;
   // 32 rows a warp: 128 + 64 registers; 16 rows: half, and one slab less.
   EXPECT_EQ(four - eight, 64 + 32 + 28);
-  EXPECT_EQ(eight, 64 + 32 + 44 + 28) << "ptxas 13.0 used 168";
+  EXPECT_EQ(eight, 64 + 32 + 48 + 24) << "ptxas 13.0 used 168";
 }
 
 TEST(ResourceModel, SaysWhatDoesNotFit) {
@@ -129,9 +129,15 @@ TEST(ModelPolicy, WeighsStagesAgainstResidentBlocks) {
   EXPECT_EQ(d64.stages, 1);
 }
 
+TEST(ModelPolicy, TakesFewerKeysWhereTheHeadDimensionIsLarge) {
+  Schedule d256 = *chooseByModel({256, 256, 2}, target("sm_90a"));
+  EXPECT_EQ(d256.br, 64);
+  EXPECT_EQ(d256.bc, 32);
+}
+
 TEST(ModelPolicy, ChoosesWhatFits) {
   for (const char *name : {"sm_80", "sm_86", "sm_89", "sm_90a"})
-    for (int64_t headDim : {64, 128}) {
+    for (int64_t headDim : {64, 128, 192, 256}) {
       ScheduleProblem problem{headDim, headDim, 2};
       std::optional<Schedule> schedule = chooseByModel(problem, target(name));
       ASSERT_TRUE(schedule) << name << " D " << headDim;
