@@ -41,7 +41,7 @@ static cl::OptionCategory category("fa-gen");
 static cl::list<std::string> files(cl::Positional, cl::desc("[FILE.mlir ...]"),
                                    cl::cat(category));
 static cl::list<int64_t> headDims("head-dims", cl::CommaSeparated,
-                                  cl::desc("head dimensions (64,128)"),
+                                  cl::desc("head dimensions (64,128,256)"),
                                   cl::cat(category));
 static cl::list<std::string> dtypes("dtypes", cl::CommaSeparated,
                                     cl::desc("element types (bf16,f16)"),
@@ -104,7 +104,7 @@ static FailureOr<std::vector<KernelSpec>> collectSpecs(MLIRContext &context) {
     decltype(defaults) values(list.begin(), list.end());
     return values.empty() ? defaults : values;
   };
-  for (int64_t dim : orDefault(headDims, std::vector<int64_t>{64, 128}))
+  for (int64_t dim : orDefault(headDims, std::vector<int64_t>{64, 128, 256}))
     for (StringRef dtype :
          orDefault(dtypes, std::vector<std::string>{"bf16", "f16"}))
       for (StringRef mask :
