@@ -8,11 +8,17 @@ func.func @attention(%q: tensor<?x?x?x128xbf16>, %k: tensor<?x?x?x128xbf16>,
                      %v: tensor<?x?x?x128xbf16>, %scale: f32)
     -> (tensor<?x?x?x128xbf16>, tensor<?x?x?xf32>) {
   %left = arith.constant 1023 : index
+  %c2 = arith.constant 2 : index
+  %sq = tensor.dim %q, %c2 : tensor<?x?x?x128xbf16>
+  %skv = tensor.dim %k, %c2 : tensor<?x?x?x128xbf16>
+  %shift = arith.subi %skv, %sq : index
   %o, %lse = attn.forward
       ins(%q, %k, %v : tensor<?x?x?x128xbf16>, tensor<?x?x?x128xbf16>, tensor<?x?x?x128xbf16>)
       scale(%scale) using [#attn.causal]
       mask(%b, %h, %i, %j) {
-        %first = arith.subi %i, %left : index
+        // Query i stands at key i + Skv - Sq, as in the causal mask.
+        %last = arith.addi %i, %shift : index
+        %first = arith.subi %last, %left : index
         %sees = arith.cmpi sge, %j, %first : index
         attn.yield %sees : i1
       } : tensor<?x?x?x128xbf16>, tensor<?x?x?xf32>

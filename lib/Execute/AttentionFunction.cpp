@@ -35,6 +35,18 @@ static LogicalResult checkArgument(func::FuncOp function, Value value,
          << " of attn.forward must be an argument of the function";
 }
 
+/// Checks that only `terminator` uses `result`: what is run and what it is
+/// compared with hold nothing else that could.
+static LogicalResult checkUses(Operation *terminator, Value result,
+                               StringRef name) {
+  for (Operation *user : result.getUsers())
+    if (user != terminator)
+      return user->emitError(name)
+             << " of attn.forward may only be returned, found a use in "
+             << user->getName();
+  return success();
+}
+
 FailureOr<AttentionFunction> fa::execute::findAttention(ModuleOp module) {
   FailureOr<func::FuncOp> function = findFunction(module);
   if (failed(function))
@@ -53,8 +65,12 @@ FailureOr<AttentionFunction> fa::execute::findAttention(ModuleOp module) {
       failed(checkArgument(*function, forward.getV(), "v")))
     return failure();
   Operation *terminator = function->getBody().front().getTerminator();
-  if (!llvm::equal(terminator->getOperands(), forward->getResults()))
+  if (!isa<func::ReturnOp>(terminator) ||
+      !llvm::equal(terminator->getOperands(), forward->getResults()))
     return terminator->emitError(
         "the function must return o and lse of attn.forward, in this order");
+  if (failed(checkUses(terminator, forward.getO(), "o")) ||
+      failed(checkUses(terminator, forward.getLse(), "lse")))
+    return failure();
   return AttentionFunction{*function, forward};
 }

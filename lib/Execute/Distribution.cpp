@@ -37,10 +37,14 @@ llvm::Expected<Distribution> Distribution::parse(llvm::StringRef text) {
   Distribution result;
   result.kind = name == "large" ? Large : Constant;
   bool known = name == "large" || name == "constant";
-  if (!known || number.getAsDouble(result.value) ||
-      !std::isfinite(result.value))
+  if (!known || number.getAsDouble(result.value))
     return llvm::createStringError(
         "'" + text +
         "' is not a distribution: normal, large:NUMBER or constant:NUMBER is");
+  // Not a number is not in the range either.
+  if (!(result.value > 0 && result.value <= kMaxValue))
+    return llvm::createStringError(
+        "the number in '" + text + "' must be positive and at most " +
+        llvm::Twine(kMaxValue) + ", above which inputs overflow");
   return result;
 }

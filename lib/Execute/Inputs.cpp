@@ -9,6 +9,9 @@
 
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
+#include "llvm/Support/Format.h"
+#include "llvm/Support/MathExtras.h"
+
 #include <cmath>
 
 using namespace mlir;
@@ -63,29 +66,6 @@ static LogicalResult bindType(Operation *op, Type type, ArrayRef<Dim> dims,
   return success();
 }
 
-FailureOr<Sizes> fa::execute::bindSizes(const AttentionFunction &problem,
-                                        Sizes sizes) {
-  attn::ForwardOp forward = problem.forward;
-  if (failed(bindType(forward, forward.getQ().getType(), kQueryDims, sizes)) ||
-      failed(bindType(forward, forward.getO().getType(), kQueryDims, sizes)) ||
-      failed(
-          bindType(forward, forward.getLse().getType(), kQueryDims, sizes)) ||
-      failed(bindType(forward, forward.getK().getType(), kKeyDims, sizes)) ||
-      failed(bindType(forward, forward.getV().getType(), kKeyDims, sizes)))
-    return failure();
-  if (sizes[Dim::Hkv] < 1 || sizes[Dim::Hq] % sizes[Dim::Hkv] != 0)
-    return forward.emitError("Hq must be a multiple of Hkv, found ")
-           << sizes[Dim::Hq] << " and " << sizes[Dim::Hkv];
-  bool isShared =
-      forward.getQ() == forward.getK() || forward.getQ() == forward.getV();
-  if (isShared &&
-      (sizes[Dim::Hq] != sizes[Dim::Hkv] || sizes[Dim::Sq] != sizes[Dim::Skv]))
-    return forward.emitError(
-               "q is k or v, so Hq must be Hkv and Sq Skv, found ")
-           << sizes.str();
-  return sizes;
-}
-
 /// What the dimensions of `argument` are: from its place in attn.forward, or
 /// from the indexes with which the score or mask region reads it.
 static SmallVector<std::optional<Dim>> inferDims(attn::ForwardOp forward,
@@ -135,6 +115,75 @@ getShape(attn::ForwardOp forward, BlockArgument argument, const Sizes &sizes) {
   return shape;
 }
 
+/// Adds the bytes of a tensor of `shape` to `total`. Fails where that
+/// overflows. A dimension of 0 counts as 1, so that strides cannot overflow
+/// either.
+static LogicalResult addBytes(FloatType element, ArrayRef<int64_t> shape,
+                              int64_t &total) {
+  int64_t bytes = element.getWidth() / 8;
+  for (int64_t size : shape)
+    if (llvm::MulOverflow(bytes, std::max<int64_t>(size, 1), bytes))
+      return failure();
+  return failure(llvm::AddOverflow(total, bytes, total));
+}
+
+/// Checks that the tensors of a run are not larger than they may be.
+static LogicalResult checkBytes(const AttentionFunction &problem,
+                                const Sizes &sizes) {
+  attn::ForwardOp forward = problem.forward;
+  func::FuncOp function = problem.function;
+  int64_t total = 0;
+  bool fits = true;
+  auto add = [&](Type element, ArrayRef<int64_t> shape) {
+    if (auto type = dyn_cast<FloatType>(element))
+      fits = fits && succeeded(addBytes(type, shape, total));
+  };
+  for (BlockArgument argument : function.getArguments()) {
+    auto type = dyn_cast<RankedTensorType>(argument.getType());
+    if (!type)
+      continue;
+    FailureOr<SmallVector<int64_t>> shape = getShape(forward, argument, sizes);
+    if (failed(shape))
+      return failure();
+    add(type.getElementType(), *shape);
+  }
+  SmallVector<int64_t> outShape = {sizes[Dim::B], sizes[Dim::Hq],
+                                   sizes[Dim::Sq]};
+  add(forward.getLse().getType().getElementType(), outShape);
+  outShape.push_back(forward.getO().getType().getDimSize(3));
+  add(forward.getO().getType().getElementType(), outShape);
+  if (fits && total <= kMaxTensorBytes)
+    return success();
+  return forward.emitError("the tensors of a run may take ")
+         << (kMaxTensorBytes >> 30) << " GiB together, which is too little for "
+         << sizes.str();
+}
+
+FailureOr<Sizes> fa::execute::bindSizes(const AttentionFunction &problem,
+                                        Sizes sizes) {
+  attn::ForwardOp forward = problem.forward;
+  if (failed(bindType(forward, forward.getQ().getType(), kQueryDims, sizes)) ||
+      failed(bindType(forward, forward.getO().getType(), kQueryDims, sizes)) ||
+      failed(
+          bindType(forward, forward.getLse().getType(), kQueryDims, sizes)) ||
+      failed(bindType(forward, forward.getK().getType(), kKeyDims, sizes)) ||
+      failed(bindType(forward, forward.getV().getType(), kKeyDims, sizes)))
+    return failure();
+  if (sizes[Dim::Hkv] < 1 || sizes[Dim::Hq] % sizes[Dim::Hkv] != 0)
+    return forward.emitError("Hq must be a multiple of Hkv, found ")
+           << sizes[Dim::Hq] << " and " << sizes[Dim::Hkv];
+  bool isShared =
+      forward.getQ() == forward.getK() || forward.getQ() == forward.getV();
+  if (isShared &&
+      (sizes[Dim::Hq] != sizes[Dim::Hkv] || sizes[Dim::Sq] != sizes[Dim::Skv]))
+    return forward.emitError(
+               "q is k or v, so Hq must be Hkv and Sq Skv, found ")
+           << sizes.str();
+  if (failed(checkBytes(problem, sizes)))
+    return failure();
+  return sizes;
+}
+
 //===----------------------------------------------------------------------===//
 // Values
 //===----------------------------------------------------------------------===//
@@ -168,6 +217,57 @@ static FailureOr<double> getScalar(attn::ForwardOp forward,
   return emitError(argument.getLoc(), "argument ")
          << argument.getArgNumber() << " of type " << argument.getType()
          << " needs a value: --arg=" << argument.getArgNumber() << "=VALUE";
+}
+
+/// `value` for a message.
+static std::string str(double value) {
+  std::string text;
+  llvm::raw_string_ostream(text) << llvm::format("%g", value);
+  return text;
+}
+
+/// Checks that `argument` can have `value`.
+static LogicalResult checkScalar(attn::ForwardOp forward,
+                                 BlockArgument argument, double value) {
+  Type type = argument.getType();
+  if (!type.isIntOrIndexOrFloat())
+    return emitError(argument.getLoc(), "argument ")
+           << argument.getArgNumber()
+           << " is no scalar, so --arg=" << argument.getArgNumber()
+           << " cannot be its value";
+  if (argument == forward.getScale()) {
+    double rounded = roundTo(cast<FloatType>(type), value);
+    if (!(rounded > 0) || std::isinf(rounded))
+      return emitError(argument.getLoc(),
+                       "the scale must be positive and finite in ")
+             << type << ", found --arg=" << argument.getArgNumber() << "="
+             << str(value);
+  }
+  // One bit is for the sign, except that i1 may be 1.
+  unsigned bits = type.isInteger() ? type.getIntOrFloatBitWidth() : 64;
+  double end = std::ldexp(1.0, std::max(bits, 2u) - 1);
+  bool isInteger = value >= -end && value < end && value == std::trunc(value);
+  if (!isa<FloatType>(type) && !isInteger)
+    return emitError(argument.getLoc(), "argument ")
+           << argument.getArgNumber() << " must be an integer of type " << type
+           << ", found " << str(value);
+  return success();
+}
+
+LogicalResult
+fa::execute::checkScalars(const AttentionFunction &problem,
+                          const std::map<unsigned, double> &scalars) {
+  func::FuncOp function = problem.function;
+  for (auto [number, value] : scalars) {
+    if (number >= function.getNumArguments())
+      return function.emitError("there is no argument ")
+             << number << ", for which --arg has a value: the function has "
+             << function.getNumArguments() << " arguments, from 0 on";
+    if (failed(
+            checkScalar(problem.forward, function.getArgument(number), value)))
+      return failure();
+  }
+  return success();
 }
 
 /// The bits of `value` as a scalar of `type`.

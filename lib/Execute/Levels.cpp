@@ -15,10 +15,7 @@ using llvm::StringRef;
 
 llvm::ArrayRef<llvm::StringLiteral> fa::execute::getPassesBelowLevelC() {
   static constexpr llvm::StringLiteral names[] = {
-      "outline-kernels",  "map-warps",       "stage-tiles", "prefetch",
-      "specialize-warps", "overlap-softmax", "ping-pong",   "persistent",
-      "overlap-tiles",    "unroll-stages",   "defer-redo",  "lower-to-nvvm",
-      "emit-cubin"};
+      "map-warps", "stage-tiles", "prefetch", "lower-to-nvvm", "emit-cubin"};
   return names;
 }
 

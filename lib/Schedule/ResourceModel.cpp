@@ -15,8 +15,8 @@ using namespace fa;
 namespace {
 /// Rows of one slab of the tensor cores' accumulator: mma.sync m16n8k16.
 constexpr int64_t kSlabRows = 16;
-/// Columns of one product instruction, and its depth in 16-bit elements.
-constexpr int64_t kInstructionCols = 8;
+/// Depth of one product instruction in 16-bit elements, and the columns of the
+/// two that share a load of their operand.
 constexpr int64_t kInstructionDepth = 16;
 constexpr int64_t kWarpThreads = 32;
 /// Registers beside accumulators and scores: addresses and counters, operand
@@ -32,6 +32,11 @@ constexpr int64_t kSlabRegisters = 28;
 constexpr int64_t kAlignment = 1024;
 /// Shared memory that the system takes of each block.
 constexpr int64_t kSystemSharedBytes = 1024;
+/// No block, team or ring is larger than this on any GPU; it keeps what follows
+/// free of overflow.
+constexpr int64_t kMaxScheduleValue = 1 << 16;
+/// Threads of a block, on every GPU so far.
+constexpr int64_t kMaxBlockThreads = 1024;
 /// Registers are handed out to a thread in eights.
 constexpr int64_t kRegisterUnit = 8;
 } // namespace
@@ -75,6 +80,17 @@ std::optional<std::string> fa::findViolation(const ScheduleProblem &problem,
                                              const Schedule &schedule,
                                              const Target &target) {
   auto number = [](int64_t value) { return std::to_string(value); };
+  for (auto [name, value] :
+       {std::pair("br", schedule.br), std::pair("bc", schedule.bc),
+        std::pair("teams", schedule.teams), std::pair("warps", schedule.warps),
+        std::pair("stages", schedule.stages)})
+    if (value < 1 || value > kMaxScheduleValue)
+      return std::string(name) + " must be from 1 to " +
+             number(kMaxScheduleValue) + ", found " + number(value);
+  if (schedule.threads() > kMaxBlockThreads)
+    return number(schedule.teams) + " teams of " + number(schedule.warps) +
+           " warps are " + number(schedule.threads()) +
+           " threads, a block has at most " + number(kMaxBlockThreads);
   int64_t teamRows = kSlabRows * schedule.warps;
   if (schedule.partition == Partition::SplitQ)
     teamRows *= schedule.teams;
@@ -89,11 +105,10 @@ std::optional<std::string> fa::findViolation(const ScheduleProblem &problem,
     return "bc must be a multiple of " + number(columns) + ", found " +
            number(schedule.bc);
   if (problem.headDim % kInstructionDepth != 0 ||
-      problem.headDimV % kInstructionCols != 0)
+      problem.headDimV % kInstructionDepth != 0)
     return "the tensor cores take head dimensions that are multiples of " +
-           number(kInstructionDepth) + " (D) and " + number(kInstructionCols) +
-           " (Dv), found " + number(problem.headDim) + " and " +
-           number(problem.headDimV);
+           number(kInstructionDepth) + ", found D " + number(problem.headDim) +
+           " and Dv " + number(problem.headDimV);
   Resources resources = computeResources(problem, schedule);
   if (resources.sharedBytes > target.sharedBytesPerBlock)
     return "needs " + number(resources.sharedBytes) +

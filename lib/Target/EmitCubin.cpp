@@ -106,6 +106,8 @@ struct EmitCubin : public fa::impl::EmitCubinBase<EmitCubin> {
           << format << "'";
       return signalPassFailure();
     }
+    if (getOperation().getOps<gpu::GPUModuleOp>().empty())
+      getOperation().emitWarning("--emit-cubin found no gpu.module");
     for (auto module :
          llvm::make_early_inc_range(getOperation().getOps<gpu::GPUModuleOp>()))
       if (failed(emit(module)))
@@ -114,6 +116,9 @@ struct EmitCubin : public fa::impl::EmitCubinBase<EmitCubin> {
 
 private:
   LogicalResult emit(gpu::GPUModuleOp module) {
+    if (!module.getOps<gpu::GPUFuncOp>().empty())
+      return module.emitError("--emit-cubin takes the LLVM dialect, found a "
+                              "gpu.func: run --lower-to-nvvm first");
     TargetOptions options;
     options.chip = chip;
     options.ptxas = ptxas;

@@ -12,11 +12,56 @@
 using namespace fa::rt;
 using nlohmann::json;
 
+/// Arrays and objects inside each other. A manifest has five; the recursion
+/// over a document must not run out of stack.
+static constexpr int kMaxDepth = 32;
+
+/// The longest excerpt of a document in a message, in bytes.
+static constexpr size_t kMaxExcerpt = 80;
+
+/// The longest message of the parser, which quotes a whole string.
+static constexpr size_t kMaxParserMessage = 300;
+
+/// At most `limit` bytes of UTF-8 text, without half a character at the end.
+static std::string cutText(const std::string &text, size_t limit) {
+  if (text.size() <= limit)
+    return text;
+  while (limit && (text[limit] & 0xC0) == 0x80)
+    --limit;
+  return text.substr(0, limit);
+}
+
+/// Appends a value as JSON text, but not much more than fills `text` to
+/// kMaxExcerpt bytes: the cost is bounded, whatever the value's size.
+static void appendText(const json &value, std::string &text) {
+  if (value.is_string()) {
+    const auto &whole = value.get_ref<const std::string &>();
+    text += json(cutText(whole, kMaxExcerpt)).dump();
+    return;
+  }
+  if (!value.is_structured()) {
+    text += value.dump();
+    return;
+  }
+  text += value.is_object() ? "{" : "[";
+  bool first = true;
+  for (auto it = value.begin(), e = value.end(); it != e; ++it) {
+    if (text.size() > kMaxExcerpt)
+      return;
+    text += first ? "" : ",";
+    first = false;
+    if (value.is_object())
+      text += json(cutText(it.key(), kMaxExcerpt)).dump() + ":";
+    appendText(*it, text);
+  }
+  text += value.is_object() ? "}" : "]";
+}
+
 /// A value as JSON text, cut to a length that suits a message.
 static std::string shortText(const json &value) {
-  const size_t limit = 60;
-  std::string text = value.dump();
-  return text.size() <= limit ? text : text.substr(0, limit) + "...";
+  std::string text;
+  appendText(value, text);
+  return text.size() <= kMaxExcerpt ? text : cutText(text, kMaxExcerpt) + "...";
 }
 
 void JsonField::refuse(const std::string &rule) const {
@@ -79,8 +124,10 @@ size_t JsonField::choice(std::initializer_list<const char *> choices) const {
 }
 
 int64_t JsonField::integer(int64_t low, int64_t high) const {
-  std::string rule = "must be an integer from " + std::to_string(low) + " to " +
-                     std::to_string(high);
+  std::string rule = "must be ";
+  if (low != high)
+    rule += "an integer from " + std::to_string(low) + " to ";
+  rule += std::to_string(high);
   if (!value.is_number_integer())
     refuse(rule);
   // Unsigned values over the signed range would wrap below.
@@ -99,10 +146,22 @@ bool JsonField::boolean() const {
 }
 
 json fa::rt::parseJson(const std::string &text, const std::string &file) {
+  // Refuses depth as it is parsed, before anything recurs over it.
+  auto limitDepth = [&](int depth, json::parse_event_t event, json &) {
+    bool begins = event == json::parse_event_t::array_start ||
+                  event == json::parse_event_t::object_start;
+    if (begins && depth >= kMaxDepth)
+      throw Failure(FA_INVALID_LIBRARY,
+                    file +
+                        ": arrays and objects must not be nested more than " +
+                        std::to_string(kMaxDepth) + " deep");
+    return true;
+  };
   try {
-    return json::parse(text);
+    return json::parse(text, limitDepth);
   } catch (const json::exception &error) {
-    throw Failure(FA_INVALID_LIBRARY,
-                  file + ": not valid JSON: " + error.what());
+    throw Failure(
+        FA_INVALID_LIBRARY,
+        file + ": not valid JSON: " + cutText(error.what(), kMaxParserMessage));
   }
 }

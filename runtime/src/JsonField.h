@@ -52,7 +52,7 @@ private:
 };
 
 /// Parses a document; throws Failure(FA_INVALID_LIBRARY) with the position of
-/// the first error.
+/// the first error, and on one nested more than 32 deep.
 nlohmann::json parseJson(const std::string &text, const std::string &file);
 
 } // namespace fa::rt

@@ -99,6 +99,17 @@ TEST(Bench, ABadLibraryExits1) {
                          "read: No such file or directory\n");
 }
 
+TEST(Bench, ADeepManifestExits1) {
+  const size_t depth = 60000;
+  TestFolder folder("{\"flashloom\": 1, \"generator\": \"x\", \"kernels\": " +
+                    std::string(depth, '[') + std::string(depth, ']') + "}");
+  Outcome outcome = runBench("check " + folder.path());
+  EXPECT_EQ(outcome.status, 1);
+  EXPECT_EQ(outcome.err, "fa-bench: " + folder.path() +
+                             "/manifest.json: arrays and objects must not be "
+                             "nested more than 32 deep\n");
+}
+
 TEST(Bench, ARightKernelPasses) {
   for (const char *variant : {"causal", "full"})
     for (const char *layout : {"bshd", "bhsd"}) {

@@ -109,15 +109,47 @@ TEST(Manifest, PtxNeedsNoReportOfPtxas) {
 TEST(Manifest, RefusesWhatIsNotJson) {
   std::string text = failureOf([] { parseManifest("{\"a\": ", "m.json"); });
   EXPECT_EQ(text.rfind("m.json: not valid JSON: ", 0), 0u) << text;
+  text = failureOf(
+      [] { parseManifest("[\"" + std::string(100000, 'x'), "m.json"); });
+  EXPECT_EQ(text.rfind("m.json: not valid JSON: ", 0), 0u) << text;
+  EXPECT_LT(text.size(), 400u);
   EXPECT_EQ(refusal(json::array()),
             "the document must be an object (found [])");
+}
+
+/// A manifest with a value inside `depth` arrays or objects in a field that is
+/// ignored.
+static std::string nested(const char *open, const char *close, int depth) {
+  std::string text = "{\"flashloom\": 1, \"generator\": \"x\", \"kernels\": "
+                     "[], \"later\": ";
+  for (int i = 0; i < depth; ++i)
+    text += open;
+  text += "1";
+  for (int i = 0; i < depth; ++i)
+    text += close;
+  return text + "}";
+}
+
+TEST(Manifest, RefusesDeepNesting) {
+  auto refusalOf = [](const std::string &text) {
+    return failureOf([&] { parseManifest(text, "m.json"); });
+  };
+  const std::string rule =
+      "m.json: arrays and objects must not be nested more than 32 deep";
+  // The document itself is the first level.
+  EXPECT_EQ(refusalOf(nested("[", "]", 31)), "");
+  EXPECT_EQ(refusalOf(nested("[", "]", 32)), rule);
+  EXPECT_EQ(refusalOf(nested("{\"a\":", "}", 31)), "");
+  EXPECT_EQ(refusalOf(nested("{\"a\":", "}", 32)), rule);
+  EXPECT_EQ(refusalOf(nested("[", "]", 1000000)), rule);
+  // Without an end, too: the depth is refused first.
+  EXPECT_EQ(refusalOf(std::string(1000000, '[')), rule);
 }
 
 TEST(Manifest, RefusesOtherVersions) {
   json manifest = manifestJson({});
   manifest["flashloom"] = 2;
-  EXPECT_EQ(refusal(manifest),
-            "flashloom must be an integer from 1 to 1 (found 2)");
+  EXPECT_EQ(refusal(manifest), "flashloom must be 1 (found 2)");
   manifest.erase("flashloom");
   EXPECT_EQ(refusal(manifest), "flashloom is missing");
 }
@@ -235,8 +267,44 @@ TEST(Manifest, RefusesWrongGrids) {
             at + "[0].tile must be an integer from 1 to 2147483647 (found 0)");
 }
 
+/// What a message shows of a value.
+static std::string excerpt(const json &value) {
+  json manifest = manifestJson({});
+  manifest["generator"] = value;
+  std::string text = refusal(manifest);
+  const std::string rule = "generator must be a string (found ";
+  EXPECT_EQ(text.substr(0, rule.size()), rule);
+  return text.substr(rule.size(), text.size() - rule.size() - 1);
+}
+
+TEST(Manifest, ShowsValuesAsJson) {
+  for (const char *text : {"null", "true", "-3", "1.5", "[]", "{}", "[[],{}]",
+                           "[1,\"a\\n\",{\"b\":[2,3],\"c\\\"\":null}]"})
+    EXPECT_EQ(excerpt(json::parse(text)), text);
+}
+
 TEST(Manifest, ShortensLongValues) {
   std::string text = refusalWith("/dtype", std::string(200, 'x'));
   EXPECT_LT(text.size(), 140u);
   EXPECT_NE(text.find("...)"), std::string::npos);
+  // 80 characters are shown whole, one more is not.
+  json list = {std::string(76, 'x')};
+  EXPECT_EQ(excerpt(list), list.dump());
+  list = {std::string(77, 'x')};
+  EXPECT_EQ(excerpt(list), list.dump().substr(0, 80) + "...");
+  // Long keys, many elements, and deep ones.
+  EXPECT_EQ(excerpt({{std::string(1000, 'k'), 1}}).size(), 83u);
+  EXPECT_EQ(excerpt(std::vector<int>(1000000, 7)).size(), 83u);
+  EXPECT_EQ(excerpt({{1000, json(std::string(1000, 'x'))}}).size(), 83u);
+}
+
+TEST(Manifest, ShortensBetweenCharacters) {
+  // Each character has two bytes; the bracket and quote make 80 even, the
+  // letter makes it odd.
+  std::string characters;
+  for (int i = 0; i < 100; ++i)
+    characters += "\xC3\xA9";
+  EXPECT_EQ(excerpt({characters}), "[\"" + characters.substr(0, 78) + "...");
+  EXPECT_EQ(excerpt({"x" + characters}),
+            "[\"x" + characters.substr(0, 76) + "...");
 }

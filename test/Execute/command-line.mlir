@@ -12,14 +12,23 @@
 // FA2-NOT: attn.update
 // FA2: linalg.matmul
 
-// RUN: fa-run --help | FileCheck %s --check-prefix=HELP
+// What --help shows are fa-run's own options; --help-hidden has all others.
+// RUN: fa-run --help | FileCheck %s --check-prefix=HELP --implicit-check-not=amdgpu --implicit-check-not=--mlir --implicit-check-not=--canonicalize
 // HELP: Runs an attention problem on the CPU
 // HELP: fa-run options:
 // HELP: --check
 // HELP: --sizes=
+// RUN: fa-run --help-hidden | FileCheck %s --check-prefix=HIDDEN
+// HIDDEN: --amdgpu
+// HIDDEN: Passes and pipelines, which run in order:
+// HIDDEN: --tile
 
 // RUN: not fa-run %s --map-warps 2>&1 | FileCheck %s --check-prefix=BELOW
-// BELOW: error: --map-warps goes below level C, the lowest that the CPU runs
+// RUN: not fa-run %s --stage-tiles 2>&1 | FileCheck %s --check-prefix=BELOW
+// RUN: not fa-run %s --prefetch 2>&1 | FileCheck %s --check-prefix=BELOW
+// RUN: not fa-run %s --lower-to-nvvm 2>&1 | FileCheck %s --check-prefix=BELOW
+// RUN: not fa-run %s --emit-cubin 2>&1 | FileCheck %s --check-prefix=BELOW
+// BELOW: error: --{{map-warps|stage-tiles|prefetch|lower-to-nvvm|emit-cubin}} goes below level C, the lowest that the CPU runs
 // RUN: not fa-run %s --pass-that-is-none 2>&1 | FileCheck %s --check-prefix=UNKNOWN
 // UNKNOWN: Unknown command line argument '--pass-that-is-none'
 // RUN: not fa-run %t.none.mlir 2>&1 | FileCheck %s --check-prefix=MISSING
@@ -32,6 +41,12 @@
 // FIXED: error: the types fix B to 2, found 3
 // RUN: not fa-run %s --dist=uniform 2>&1 | FileCheck %s --check-prefix=DIST
 // DIST: error: 'uniform' is not a distribution: normal, large:NUMBER or constant:NUMBER is
+// RUN: not fa-run %s --dist=large:1e30 2>&1 | FileCheck %s --check-prefix=RANGE
+// RUN: not fa-run %s --dist=constant:8193 2>&1 | FileCheck %s --check-prefix=RANGE
+// RUN: not fa-run %s --dist=large:-1 2>&1 | FileCheck %s --check-prefix=RANGE
+// RUN: not fa-run %s --dist=large:nan 2>&1 | FileCheck %s --check-prefix=RANGE
+// RUN: not fa-run %s --dist=constant:inf 2>&1 | FileCheck %s --check-prefix=RANGE
+// RANGE: error: the number in '{{large|constant}}:{{.*}}' must be positive and at most 8192, above which inputs overflow
 // RUN: not fa-run %s --arg=3 2>&1 | FileCheck %s --check-prefix=ARG
 // ARG: error: '3' is not an argument: NUMBER=VALUE is
 // RUN: not fa-run %s --reference=%S/Inputs/prefix.mlir 2>&1 | FileCheck %s --check-prefix=TYPE

@@ -8,6 +8,21 @@
 // RUN: not fa-run %t/scalar.mlir --sizes=Sq=9,Skv=9 2>&1 | FileCheck %t/scalar.mlir
 // RUN: not fa-run %t/heads.mlir --sizes=Hq=3 2>&1 | FileCheck %t/heads.mlir
 // RUN: not fa-run %t/shared.mlir 2>&1 | FileCheck %t/shared.mlir
+// RUN: not fa-run %t/use-o.mlir --check 2>&1 | FileCheck %t/use-o.mlir
+// RUN: not fa-run %t/use-lse.mlir --check 2>&1 | FileCheck %t/use-lse.mlir
+// RUN: not fa-run %t/scale.mlir --sizes=Sq=999999999 --check 2>&1 | FileCheck %t/scale.mlir --check-prefix=BYTES
+// RUN: not fa-run %t/scale.mlir --sizes=Sq=99999999999999 --check 2>&1 | FileCheck %t/scale.mlir --check-prefix=BYTES
+// RUN: not fa-run %t/scale.mlir --sizes=Sq=9223372036854775807 2>&1 | FileCheck %t/scale.mlir --check-prefix=BYTES
+// RUN: not fa-run %t/scale.mlir --sizes=B=0,Sq=9223372036854775807 2>&1 | FileCheck %t/scale.mlir --check-prefix=BYTES
+// RUN: not fa-run %t/scale.mlir --arg=9=1 2>&1 | FileCheck %t/scale.mlir --check-prefix=NUMBER
+// RUN: not fa-run %t/scale.mlir --arg=0=1 2>&1 | FileCheck %t/scale.mlir --check-prefix=TENSOR
+// RUN: not fa-run %t/scale.mlir --arg=2=0.5 2>&1 | FileCheck %t/scale.mlir --check-prefix=INTEGER
+// RUN: not fa-run %t/scale.mlir --arg=2=nan 2>&1 | FileCheck %t/scale.mlir --check-prefix=INTEGER
+// RUN: not fa-run %t/scale.mlir --arg=1=0 2>&1 | FileCheck %t/scale.mlir --check-prefix=SCALE
+// RUN: not fa-run %t/scale.mlir --arg=1=-1 2>&1 | FileCheck %t/scale.mlir --check-prefix=SCALE
+// RUN: not fa-run %t/scale.mlir --arg=1=nan 2>&1 | FileCheck %t/scale.mlir --check-prefix=SCALE
+// RUN: not fa-run %t/scale.mlir --arg=1=1e-60 2>&1 | FileCheck %t/scale.mlir --check-prefix=SCALE
+// RUN: not fa-run %t/scale.mlir --arg=1=1e60 2>&1 | FileCheck %t/scale.mlir --check-prefix=SCALE
 // RUN: not fa-run %t/bitcast.mlir --check --sizes=Sq=9,Skv=9 2>&1 | FileCheck %t/bitcast.mlir
 
 //--- none.mlir
@@ -68,6 +83,37 @@ func.func @f(%q: tensor<?x?x?x64xf32>) -> (tensor<?x?x?x64xf32>, tensor<?x?x?xf3
 func.func @f(%q: tensor<?x?x?x64xf32>, %k: tensor<?x?x?x64xf32>) -> (tensor<?x?x?x64xf32>, tensor<?x?x?xf32>) {
   %o, %lse = attn.forward ins(%q, %k, %k : tensor<?x?x?x64xf32>, tensor<?x?x?x64xf32>, tensor<?x?x?x64xf32>)
       : tensor<?x?x?x64xf32>, tensor<?x?x?xf32>
+  return %o, %lse : tensor<?x?x?x64xf32>, tensor<?x?x?xf32>
+}
+
+//--- use-o.mlir
+// CHECK: use-o.mlir:[[#@LINE+4]]:{{[0-9]+}}: error: o of attn.forward may only be returned, found a use in math.exp
+func.func @f(%q: tensor<?x?x?x64xbf16>, %k: tensor<?x?x?x64xbf16>) -> (tensor<?x?x?x64xbf16>, tensor<?x?x?xf32>) {
+  %o, %lse = attn.forward ins(%q, %k, %k : tensor<?x?x?x64xbf16>, tensor<?x?x?x64xbf16>, tensor<?x?x?x64xbf16>)
+      : tensor<?x?x?x64xbf16>, tensor<?x?x?xf32>
+  %e = math.exp %o : tensor<?x?x?x64xbf16>
+  return %o, %lse : tensor<?x?x?x64xbf16>, tensor<?x?x?xf32>
+}
+
+//--- use-lse.mlir
+// CHECK: use-lse.mlir:[[#@LINE+5]]:{{[0-9]+}}: error: lse of attn.forward may only be returned, found a use in tensor.dim
+func.func @f(%q: tensor<?x?x?x64xf32>, %k: tensor<?x?x?x64xf32>) -> (tensor<?x?x?x64xf32>, tensor<?x?x?xf32>) {
+  %c0 = arith.constant 0 : index
+  %o, %lse = attn.forward ins(%q, %k, %k : tensor<?x?x?x64xf32>, tensor<?x?x?x64xf32>, tensor<?x?x?x64xf32>)
+      : tensor<?x?x?x64xf32>, tensor<?x?x?xf32>
+  %n = tensor.dim %lse, %c0 : tensor<?x?x?xf32>
+  return %o, %lse : tensor<?x?x?x64xf32>, tensor<?x?x?xf32>
+}
+
+//--- scale.mlir
+// BYTES: error: the tensors of a run may take 4 GiB together, which is too little for B={{[01]}},Hq=2,Hkv=2,Sq=9{{[0-9]*}},Skv=271
+// NUMBER: error: there is no argument 9, for which --arg has a value: the function has 4 arguments, from 0 on
+// TENSOR: error: argument 0 is no scalar, so --arg=0 cannot be its value
+// INTEGER: error: argument 2 must be an integer of type 'index', found {{0.5|nan}}
+// SCALE: error: the scale must be positive and finite in 'f32', found --arg=1={{.}}
+func.func @f(%q: tensor<?x?x?x64xf32>, %scale: f32, %n: index, %k: tensor<?x?x?x64xf32>) -> (tensor<?x?x?x64xf32>, tensor<?x?x?xf32>) {
+  %o, %lse = attn.forward ins(%q, %k, %k : tensor<?x?x?x64xf32>, tensor<?x?x?x64xf32>, tensor<?x?x?x64xf32>)
+      scale(%scale) : tensor<?x?x?x64xf32>, tensor<?x?x?xf32>
   return %o, %lse : tensor<?x?x?x64xf32>, tensor<?x?x?xf32>
 }
 

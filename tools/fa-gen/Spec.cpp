@@ -54,6 +54,10 @@ static LogicalResult nameParams(func::FuncOp function, attn::ForwardOp op,
     if (!arg)
       return op.emitOpError("operand ")
              << text << " is not an argument of the function";
+    if (!spec.params[arg.getArgNumber()].empty())
+      return op.emitOpError("operands ")
+             << spec.params[arg.getArgNumber()] << " and " << text
+             << " are one argument: a kernel takes one of its own for each";
     spec.params[arg.getArgNumber()] = text;
     return success();
   };
@@ -96,6 +100,12 @@ static FailureOr<KernelSpec> specOf(func::FuncOp function, StringRef fallback) {
   attn::ForwardOp op = ops.front();
   KernelSpec spec;
   spec.variant = variantName(op, fallback);
+  bool isOwn = !op.getMaskRegion().empty() || !op.getScoreRegion().empty();
+  if (isOwn && (spec.variant == "full" || spec.variant == "causal"))
+    return op.emitOpError(
+               "a variant of one's own takes its name from its file, "
+               "which must not be '")
+           << spec.variant << "'";
   if (failed(makeScaleAnArgument(function, op)) ||
       failed(nameParams(function, op, spec)))
     return failure();

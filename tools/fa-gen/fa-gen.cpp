@@ -201,6 +201,12 @@ void Library::run(Job &job) {
   job.entry = std::move(kernel->entry);
 }
 
+/// Whether there is a file that is not empty.
+static bool hasContent(const std::string &path) {
+  uint64_t size = 0;
+  return !llvm::sys::fs::file_size(path, size) && size != 0;
+}
+
 /// The content of everything a kernel is made from: this program (and so the
 /// passes), ptxas, the problem, the architecture.
 static std::string hashOf(const KernelSpec &spec, StringRef arch,
@@ -214,14 +220,19 @@ static std::string hashOf(const KernelSpec &spec, StringRef arch,
   return llvm::formatv("{0:x-16}{1:x-16}", hash.high64, hash.low64).str();
 }
 
+/// A hash of a file's content, "none" where there is no such file.
+static std::string describeFile(StringRef path) {
+  auto buffer = llvm::MemoryBuffer::getFile(path);
+  return buffer ? std::to_string(llvm::xxh3_64bits((*buffer)->getBuffer()))
+                : "none";
+}
+
 /// This executable and ptxas, as text that changes with them.
 static std::string describeTools(const char *argv0) {
   static int anchor;
   std::string self = llvm::sys::fs::getMainExecutable(argv0, &anchor);
-  std::string text;
-  if (auto buffer = llvm::MemoryBuffer::getFile(self))
-    text += std::to_string(llvm::xxh3_64bits((*buffer)->getBuffer()));
-  text += " " + findPtxas().value_or("no ptxas");
+  std::string text = describeFile(self);
+  text += " " + describeFile(findPtxas().value_or(""));
   return text;
 }
 
@@ -245,8 +256,7 @@ LogicalResult Library::make(const std::vector<KernelSpec> &specs,
     auto entry = old.find(kernelName(*job.spec, job.arch));
     if (entry != old.end() &&
         entry->second.getString("hash") == StringRef(job.hash) &&
-        llvm::sys::fs::exists(
-            path(entry->second.getString("file").value_or("")))) {
+        hasContent(path(entry->second.getString("file").value_or("")))) {
       job.entry = entry->second;
       report(job, "up to date");
       continue;
@@ -254,24 +264,25 @@ LogicalResult Library::make(const std::vector<KernelSpec> &specs,
     pool.async([this, &job] { run(job); });
   }
   pool.wait();
-  if (hasFailed)
-    return failure();
 
+  // What succeeded is a library, also where something failed.
   std::vector<llvm::json::Object> entries;
   bool isPtx = false;
   for (Job &job : all) {
+    if (!job.entry)
+      continue;
     isPtx |= job.entry->getString("format") == StringRef("ptx");
     entries.push_back(std::move(*job.entry));
   }
-  if (llvm::Error error = writeManifest(folder, std::move(entries)))
-    return fail(llvm::toString(std::move(error)));
   if (isPtx)
     llvm::errs() << "no ptxas was found: the library holds PTX, which the "
                     "driver compiles when it is loaded\n";
-  llvm::outs() << all.size()
-               << (all.size() == 1 ? " kernel in " : " kernels in ") << folder
+  size_t made = entries.size();
+  if (llvm::Error error = writeManifest(folder, std::move(entries)))
+    return fail(llvm::toString(std::move(error)));
+  llvm::outs() << made << (made == 1 ? " kernel in " : " kernels in ") << folder
                << "\n";
-  return success();
+  return failure(hasFailed);
 }
 
 int main(int argc, char **argv) {

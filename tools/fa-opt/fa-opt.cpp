@@ -10,10 +10,18 @@
 #include "mlir/IR/DialectRegistry.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 
+#include <vector>
+
 int main(int argc, char **argv) {
+  // A warning on a function would print all of it. (What comes later on the
+  // command line wins.)
+  std::vector<char *> args(argv, argv + argc);
+  char quiet[] = "--mlir-print-op-on-diagnostic=false";
+  args.insert(args.begin() + (argc > 0), quiet);
   mlir::DialectRegistry registry;
   fa::registerDialects(registry);
   fa::registerPasses();
   return mlir::asMainReturnCode(
-      mlir::MlirOptMain(argc, argv, "Flashloom optimizer\n", registry));
+      mlir::MlirOptMain(static_cast<int>(args.size()), args.data(),
+                        "Flashloom optimizer\n", registry));
 }

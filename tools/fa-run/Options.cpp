@@ -25,7 +25,9 @@ const char *const fa::run::kOverview =
     "  fa-run attention.mlir --check\n"
     "  fa-run attention.mlir --tile --interchange --check "
     "--sizes=Sq=128,Skv=1000\n"
-    "  fa-run attention.mlir --fa2 --check --dist=large:12 --seed=3\n";
+    "  fa-run attention.mlir --fa2 --check --dist=large:12 --seed=3\n\n"
+    "--help-hidden lists all passes and pipelines, and the options of MLIR and "
+    "LLVM.\n";
 
 namespace {
 enum class Optimize { Auto, Never, Always };
@@ -62,7 +64,7 @@ struct CommandLine {
   cl::opt<std::string> dist{
       "dist",
       cl::desc("Inputs: normal (default); large:12, q times 12; constant:256, "
-               "all of q and k"),
+               "all of q and k; numbers up to 8192"),
       cl::init("normal"), cl::value_desc("kind"), cl::cat(category)};
   cl::list<std::string> arg{
       "arg",
@@ -120,8 +122,19 @@ static llvm::Error parseTexts(const CommandLine &line, Options &options) {
   return llvm::Error::success();
 }
 
+/// Leaves only the options of `category` in what `--help` shows.
+static void hideOthers(const cl::OptionCategory &category) {
+  for (auto &entry : cl::getRegisteredOptions()) {
+    cl::Option &option = *entry.second;
+    if (!llvm::is_contained(option.Categories, &category) &&
+        option.getOptionHiddenFlag() == cl::NotHidden)
+      option.setHiddenFlag(cl::Hidden);
+  }
+}
+
 llvm::Expected<Options> Options::parse(int argc, char **argv) {
   static CommandLine line;
+  hideOthers(line.category);
   cl::ParseCommandLineOptions(argc, argv, kOverview);
   Options options;
   if (llvm::Error error = parseTexts(line, options))

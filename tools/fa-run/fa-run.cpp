@@ -153,7 +153,8 @@ static LogicalResult runOnce(Program &program, const AttentionFunction &problem,
   return success();
 }
 
-/// Whether what is run can stand in for the problem, and the sizes fit it.
+/// Whether what is run can stand in for the problem, and the sizes and scalars
+/// fit it.
 static LogicalResult bind(Options &options, const AttentionFunction &problem,
                           func::FuncOp function) {
   func::FuncOp original = problem.function;
@@ -168,7 +169,7 @@ static LogicalResult bind(Options &options, const AttentionFunction &problem,
       return failure();
     sizes = *bound;
   }
-  return success();
+  return checkScalars(problem, options.inputs.scalars);
 }
 
 /// Runs the command line's passes on `kernel`.

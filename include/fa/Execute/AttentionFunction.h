@@ -16,7 +16,8 @@
 namespace fa::execute {
 
 /// A function that says one attention problem at level A: it holds one
-/// `attn.forward`, gives it its own arguments, and returns (o, lse).
+/// `attn.forward`, gives it its own arguments, and returns (o, lse), which
+/// nothing else uses.
 struct AttentionFunction {
   mlir::func::FuncOp function;
   attn::ForwardOp forward;

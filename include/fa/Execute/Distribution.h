@@ -25,7 +25,12 @@ struct Distribution {
   /// Large: the factor on q. Constant: every element of q and k.
   double value = 1;
 
-  /// Parses "normal", "large:12" or "constant:256", with any finite number.
+  /// The most that `value` may be: no draw is above 6.7, so that this many
+  /// times a draw fits f16, the narrowest type, and no dot product overflows.
+  static constexpr int kMaxValue = 8192;
+
+  /// Parses "normal", "large:12" or "constant:256", with any positive number up
+  /// to kMaxValue.
   static llvm::Expected<Distribution> parse(llvm::StringRef text);
 };
 

@@ -48,9 +48,20 @@ private:
   std::deque<Argument> arguments;
 };
 
+/// The most bytes that the tensors of a run, its arguments and o and lse, may
+/// take together. With its references a run needs a few times that.
+inline constexpr int64_t kMaxTensorBytes = int64_t(4) << 30;
+
 /// `sizes` with what the types of `problem` fix. Fails with a diagnostic where
-/// the user asked for something else, or the heads do not divide.
+/// the user asked for something else, the heads do not divide, the size of an
+/// argument is unknown, or the tensors take more than kMaxTensorBytes.
 mlir::FailureOr<Sizes> bindSizes(const AttentionFunction &problem, Sizes sizes);
+
+/// Fails with a diagnostic where `scalars`, by argument number, has a value for
+/// what is no scalar argument of `problem`, or one that the argument cannot
+/// have.
+mlir::LogicalResult checkScalars(const AttentionFunction &problem,
+                                 const std::map<unsigned, double> &scalars);
 
 /// Draws the arguments of `problem`. Fails with a diagnostic where the type or
 /// the size of an argument says nothing about what it should be.

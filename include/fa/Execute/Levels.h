@@ -16,8 +16,8 @@
 
 namespace fa::execute {
 
-/// The passes that leave level C: `--outline-kernels`, which splits the
-/// function into kernels, and everything at level D and lower.
+/// The passes that leave level C: `--map-warps` and everything at level D and
+/// lower. A new pass there must be added.
 llvm::ArrayRef<llvm::StringLiteral> getPassesBelowLevelC();
 
 /// The first pass in the textual pipeline `text` that leaves level C, or "".

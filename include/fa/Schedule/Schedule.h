@@ -54,8 +54,8 @@ struct Resources {
 };
 
 /// Shared memory and registers of `schedule` for `problem`. Q has one stage, K
-/// and V `stages` each. Registers count the accumulator, the score block, its
-/// narrowed copy, the operand fragments in flight and addresses.
+/// and V `stages` each. Registers count the accumulator, the score block, the
+/// operand fragments in flight and addresses.
 Resources computeResources(const ScheduleProblem &problem,
                            const Schedule &schedule);
 

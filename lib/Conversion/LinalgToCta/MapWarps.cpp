@@ -56,12 +56,8 @@ struct MapWarpsPass : public fa::impl::MapWarpsBase<MapWarpsPass> {
 
 private:
   LogicalResult mapFunction(func::FuncOp function) {
-    // Sizes of slices as the values they are.
-    OpPassManager before(func::FuncOp::getOperationName());
-    before.addPass(createCanonicalizerPass());
-    if (failed(runPipeline(before, function)))
-      return failure();
-
+    // No canonicalisation here: it would fold loops of one block away, and with
+    // them what says which dimension is cut in blocks.
     Schedule schedule = *attn::getSchedule(function);
     if (schedule.partition != Partition::SplitQ)
       return function.emitError("--map-warps divides the rows of Q among teams "

@@ -8,6 +8,14 @@
 // WHOLE-NOT: cta.load {{ *}}each
 // WHOLE: cta.store
 
+// RUN: sed "s/x1000x/x60x/g; s/tensor<2x4x1000/tensor<2x4x60/g; s/x777x/x60x/g" %s | fa-opt --fa2="level=cta br=64 bc=64" 2>&1 | FileCheck %s --check-prefix=SMALL
+// RUN: sed "s/tensor<2x4x[0-9]*/tensor<1x1x1/g" %s | fa-opt --fa2="level=cta br=64 bc=64" 2>&1 | FileCheck %s --check-prefix=SMALL
+
+// One block, or one query of one head: the loops are there all the same.
+// SMALL: cta.work
+// SMALL: cta.load {{ *}}each %arg0{{.*}} -> !cta.tile<16x64xbf16
+// SMALL: cta.store
+
 // Static sizes that no block divides: K's own end needs no `until`, and the grid reads the sizes of the outputs.
 // CHECK: cta.extents = [#cta.extent<arg = 4, dim = 2, tile = 64>, #cta.extent<arg = 4, dim = 1, tile = 1>, #cta.extent<arg = 4, dim = 0, tile = 1>]
 // CHECK: cta.load {{ *}}each %arg0{{.*}}memref<2x4x1000x64xbf16

@@ -6,6 +6,16 @@
 // RUN: not fa-opt --choose-schedule="br=100" %s 2>&1 | FileCheck %s --check-prefix=ROWS
 // RUN: not fa-opt --choose-schedule="target=sm_86 br=128 bc=64 teams=8 stages=4" %s 2>&1 | FileCheck %s --check-prefix=SHARED
 
+// RUN: not fa-opt --choose-schedule="br=-1" %s 2>&1 | FileCheck %s --check-prefix=NEGATIVE
+// RUN: not fa-opt --choose-schedule="br=4611686018427387904" %s 2>&1 | FileCheck %s --check-prefix=HUGE
+// RUN: not fa-opt --choose-schedule="br=2048 teams=64" %s 2>&1 | FileCheck %s --check-prefix=THREADS
+// RUN: sed s/x128x/x20x/g %s | fa-opt --choose-schedule | FileCheck %s --check-prefix=CPU
+
+// NEGATIVE: error: {{.*}}schedule does not fit sm_80: br must be from 1 to 65536, found -1
+// HUGE: error: {{.*}}schedule does not fit sm_80: br must be from 1 to 65536, found 4611686018427387904
+// THREADS: error: {{.*}}64 teams of 1 warps are 2048 threads, a block has at most 1024
+// No kernel is made for D 20, but levels A to C run on the CPU.
+// CPU: attn.schedule = #attn.schedule<target = "sm_80", br = 64, bc = 64,
 // CHECK: attn.schedule = #attn.schedule<target = "sm_80", br = 64, bc = 64, teams = 4, warps = 1, stages = 1, partition = split_q>
 // GIVEN: attn.schedule = #attn.schedule<target = "sm_80", br = 64, bc = 32, teams = 2, warps = 1, stages = 1, partition = split_q>
 // 100 KiB of bf16 at D 128: ceil(51200 / 512) = 100 rows of K and V, rounded down to 96.

@@ -32,6 +32,14 @@ func.func @dynamic_head_dim(%q: tensor<1x1x?x?xf16>) {
 
 // -----
 
+func.func @no_head_dim(%q: tensor<1x1x?x0xf16>) {
+  // expected-error @+1 {{the head dimensions must be positive, found 0 and 0}}
+  %o, %lse = attn.forward ins(%q, %q, %q : tensor<1x1x?x0xf16>, tensor<1x1x?x0xf16>, tensor<1x1x?x0xf16>) : tensor<1x1x?x0xf16>, tensor<1x1x?xf32>
+  return
+}
+
+// -----
+
 func.func @head_dims(%q: tensor<1x1x?x64xf16>, %k: tensor<1x1x?x128xf16>) {
   // expected-error @+1 {{q and k must have the same head dimension size, found 64 and 128}}
   %o, %lse = attn.forward ins(%q, %k, %k : tensor<1x1x?x64xf16>, tensor<1x1x?x128xf16>, tensor<1x1x?x128xf16>) : tensor<1x1x?x128xf16>, tensor<1x1x?xf32>

@@ -74,6 +74,94 @@ func.func @mixed(%q: tensor<1x4x?x64xf16>, %k: tensor<1x4x?x64xf16>) -> tensor<1
 
 // -----
 
+// An expression that doubles forty times over is read once, and given up when it grows too large.
+// SECOND-LABEL: func @doubling
+// SECOND: scf.for
+// SECOND: attn.update {{.*}} mask(
+func.func @doubling(%q: tensor<1x4x?x64xf16>, %k: tensor<1x4x?x64xf16>, %n: index) -> tensor<1x4x?x64xf16> {
+  %o, %lse = attn.forward ins(%q, %k, %k : tensor<1x4x?x64xf16>, tensor<1x4x?x64xf16>, tensor<1x4x?x64xf16>)
+      mask(%b, %h, %i, %j) {
+        %x0 = arith.addi %n, %n : index
+        %x1 = arith.addi %x0, %x0 : index
+        %x2 = arith.addi %x1, %x1 : index
+        %x3 = arith.addi %x2, %x2 : index
+        %x4 = arith.addi %x3, %x3 : index
+        %x5 = arith.addi %x4, %x4 : index
+        %x6 = arith.addi %x5, %x5 : index
+        %x7 = arith.addi %x6, %x6 : index
+        %x8 = arith.addi %x7, %x7 : index
+        %x9 = arith.addi %x8, %x8 : index
+        %x10 = arith.addi %x9, %x9 : index
+        %x11 = arith.addi %x10, %x10 : index
+        %x12 = arith.addi %x11, %x11 : index
+        %x13 = arith.addi %x12, %x12 : index
+        %x14 = arith.addi %x13, %x13 : index
+        %x15 = arith.addi %x14, %x14 : index
+        %x16 = arith.addi %x15, %x15 : index
+        %x17 = arith.addi %x16, %x16 : index
+        %x18 = arith.addi %x17, %x17 : index
+        %x19 = arith.addi %x18, %x18 : index
+        %x20 = arith.addi %x19, %x19 : index
+        %x21 = arith.addi %x20, %x20 : index
+        %x22 = arith.addi %x21, %x21 : index
+        %x23 = arith.addi %x22, %x22 : index
+        %x24 = arith.addi %x23, %x23 : index
+        %x25 = arith.addi %x24, %x24 : index
+        %x26 = arith.addi %x25, %x25 : index
+        %x27 = arith.addi %x26, %x26 : index
+        %x28 = arith.addi %x27, %x27 : index
+        %x29 = arith.addi %x28, %x28 : index
+        %x30 = arith.addi %x29, %x29 : index
+        %x31 = arith.addi %x30, %x30 : index
+        %x32 = arith.addi %x31, %x31 : index
+        %x33 = arith.addi %x32, %x32 : index
+        %x34 = arith.addi %x33, %x33 : index
+        %x35 = arith.addi %x34, %x34 : index
+        %x36 = arith.addi %x35, %x35 : index
+        %x37 = arith.addi %x36, %x36 : index
+        %x38 = arith.addi %x37, %x37 : index
+        %x39 = arith.addi %x38, %x38 : index
+        %x40 = arith.addi %x39, %x39 : index
+        %x41 = arith.addi %x40, %x40 : index
+        %x42 = arith.addi %x41, %x41 : index
+        %x43 = arith.addi %x42, %x42 : index
+        %x44 = arith.addi %x43, %x43 : index
+        %x45 = arith.addi %x44, %x44 : index
+        %x46 = arith.addi %x45, %x45 : index
+        %x47 = arith.addi %x46, %x46 : index
+        %x48 = arith.addi %x47, %x47 : index
+        %x49 = arith.addi %x48, %x48 : index
+        %x50 = arith.addi %x49, %x49 : index
+        %x51 = arith.addi %x50, %x50 : index
+        %x52 = arith.addi %x51, %x51 : index
+        %x53 = arith.addi %x52, %x52 : index
+        %x54 = arith.addi %x53, %x53 : index
+        %x55 = arith.addi %x54, %x54 : index
+        %x56 = arith.addi %x55, %x55 : index
+        %x57 = arith.addi %x56, %x56 : index
+        %x58 = arith.addi %x57, %x57 : index
+        %x59 = arith.addi %x58, %x58 : index
+        %x60 = arith.addi %x59, %x59 : index
+        %x61 = arith.addi %x60, %x60 : index
+        %x62 = arith.addi %x61, %x61 : index
+        %x63 = arith.addi %x62, %x62 : index
+        %x64 = arith.addi %x63, %x63 : index
+        %x65 = arith.addi %x64, %x64 : index
+        %x66 = arith.addi %x65, %x65 : index
+        %x67 = arith.addi %x66, %x66 : index
+        %x68 = arith.addi %x67, %x67 : index
+        %x69 = arith.addi %x68, %x68 : index
+        %x70 = arith.addi %x69, %x69 : index
+        %past = arith.cmpi sle, %j, %i : index
+        %far = arith.cmpi sle, %j, %x70 : index
+        %sees = arith.andi %past, %far : i1
+        attn.yield %sees : i1
+      } : tensor<1x4x?x64xf16>, tensor<1x4x?xf32>
+  return %o : tensor<1x4x?x64xf16>
+}
+
+// -----
+
 // SECOND-LABEL: func @unknown
 func.func @unknown(%q: tensor<1x4x?x64xf16>, %k: tensor<1x4x?x64xf16>) -> tensor<1x4x?x64xf16> {
   // expected-warning @+1 {{--skip-masked-blocks does not apply: the mask is no conjunction of affine bounds on the key}}

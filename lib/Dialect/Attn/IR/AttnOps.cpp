@@ -120,6 +120,9 @@ static LogicalResult verifyQKV(Operation *op, Value q, Value k, Value v) {
   unsigned headDim = rank - 1, sequence = rank - 2;
   if (qType.isDynamicDim(headDim) || vType.isDynamicDim(headDim))
     return op->emitOpError("the head dimensions of q and v must be static");
+  if (qType.getDimSize(headDim) < 1 || vType.getDimSize(headDim) < 1)
+    return op->emitOpError("the head dimensions must be positive, found ")
+           << qType.getDimSize(headDim) << " and " << vType.getDimSize(headDim);
   if (failed(sameDim(op, "q", q, "k", k, headDim)) ||
       failed(sameDim(op, "k", k, "v", v, sequence)))
     return failure();

@@ -73,12 +73,9 @@ struct ChooseSchedulePass
       function->emitWarning("--choose-schedule found no attn.forward");
       return;
     }
-    if (getSchedule(function)) {
-      function->emitWarning(
-          "--choose-schedule keeps the schedule that is there already");
-      return;
-    }
     ScheduleProblem problem = getProblem(ops.front());
+    if (std::optional<Schedule> schedule = getSchedule(function))
+      return keep(*schedule, problem);
     for (ForwardOp op : ops) {
       ScheduleProblem other = getProblem(op);
       if (other.headDim != problem.headDim ||
@@ -98,6 +95,34 @@ struct ChooseSchedulePass
   }
 
 private:
+  /// Leaves a schedule that is there already, if it fits its target.
+  void keep(const Schedule &schedule, const ScheduleProblem &problem) {
+    FunctionOpInterface function = getOperation();
+    const Target *gpu = Target::lookup(schedule.target);
+    if (!gpu) {
+      function->emitError("unknown target '") << schedule.target << "'";
+      return signalPassFailure();
+    }
+    if (std::optional<std::string> why =
+            findViolation(problem, schedule, *gpu)) {
+      function->emitError("its schedule does not fit ")
+          << schedule.target << ": " << *why;
+      return signalPassFailure();
+    }
+    function->emitWarning(
+        "--choose-schedule keeps the schedule that is there already");
+  }
+
+  /// A schedule without a GPU in mind.
+  static Schedule cpuSchedule(StringRef target) {
+    Schedule schedule;
+    schedule.target = target.str();
+    schedule.br = 64;
+    schedule.bc = 64;
+    schedule.stages = 1;
+    return schedule;
+  }
+
   /// The policy's schedule with the given options over it, checked; or nothing
   /// after a diagnostic on `op`.
   std::optional<Schedule> choose(const ScheduleProblem &problem, ForwardOp op) {
@@ -113,19 +138,19 @@ private:
                                                : gpu->sharedBytesPerBlock);
     } else if (policy == "model") {
       schedule = chooseByModel(problem, *gpu);
+      // What no kernel is made for still runs at levels A to C: any blocks do.
+      bool isGiven = br != 0 || bc != 0 || teams != 0 || stages != 0;
+      if (!schedule && !isGiven)
+        return cpuSchedule(gpu->name);
+      if (!schedule)
+        schedule = cpuSchedule(gpu->name);
     } else {
       op.emitOpError("unknown schedule policy '")
           << policy << "', expected model or paper";
       return std::nullopt;
     }
-    if (!schedule) {
-      op.emitOpError("no schedule fits ")
-          << target << " for D " << problem.headDim << " and Dv "
-          << problem.headDimV;
-      return std::nullopt;
-    }
     auto overrule = [](int64_t &field, int64_t option) {
-      if (option > 0)
+      if (option != 0)
         field = option;
     };
     overrule(schedule->br, br);

@@ -39,13 +39,23 @@ struct Linear {
   int64_t i = 0, j = 0, constant = 0;
   llvm::SmallMapVector<Value, int64_t, 4> symbols;
 
-  Linear &add(const Linear &other, int64_t factor) {
-    i += factor * other.i;
-    j += factor * other.j;
-    constant += factor * other.constant;
+  /// Adds `factor` (1 or -1) times `other`; false where a number leaves 62
+  /// bits.
+  bool add(const Linear &other, int64_t factor) {
+    bool isSmall = addTo(i, other.i, factor) && addTo(j, other.j, factor) &&
+                   addTo(constant, other.constant, factor);
     for (auto [symbol, coefficient] : other.symbols)
-      symbols[symbol] += factor * coefficient;
-    return *this;
+      isSmall = isSmall && addTo(symbols[symbol], coefficient, factor);
+    return isSmall;
+  }
+
+private:
+  static bool addTo(int64_t &sum, int64_t value, int64_t factor) {
+    constexpr int64_t kLimit = int64_t(1) << 62;
+    if (value <= -kLimit || value >= kLimit)
+      return false;
+    sum += factor * value;
+    return sum > -kLimit && sum < kLimit;
   }
 };
 
@@ -59,7 +69,9 @@ public:
   void readCondition(Value condition, MaskBounds &bounds);
 
 private:
+  /// `value` as a linear expression; each value is read once.
   std::optional<Linear> readLinear(Value value);
+  std::optional<Linear> computeLinear(Value value);
   std::optional<Linear> readSum(Operation *op, int64_t sign);
   void readComparison(arith::CmpIOp op, MaskBounds &bounds);
   /// Records `difference <= 0`.
@@ -69,18 +81,28 @@ private:
   Region &region;
   Value batch, head;
   Region *scope;
+  llvm::DenseMap<Value, std::optional<Linear>> linears;
 };
 } // namespace
 
 std::optional<Linear> MaskReader::readSum(Operation *op, int64_t sign) {
   std::optional<Linear> lhs = readLinear(op->getOperand(0));
   std::optional<Linear> rhs = readLinear(op->getOperand(1));
-  if (!lhs || !rhs)
+  if (!lhs || !rhs || !lhs->add(*rhs, sign))
     return std::nullopt;
-  return lhs->add(*rhs, sign);
+  return lhs;
 }
 
 std::optional<Linear> MaskReader::readLinear(Value value) {
+  auto known = linears.find(value);
+  if (known != linears.end())
+    return known->second;
+  std::optional<Linear> linear = computeLinear(value);
+  linears[value] = linear;
+  return linear;
+}
+
+std::optional<Linear> MaskReader::computeLinear(Value value) {
   Linear linear;
   APInt constant;
   if (matchPattern(value, m_ConstantInt(&constant))) {
@@ -133,9 +155,11 @@ void MaskReader::readComparison(arith::CmpIOp op, MaskBounds &bounds) {
     bounds.isExact = false;
     return;
   }
-  Linear less = *lhs, greater = *rhs;
-  less.add(*rhs, -1);    // lhs - rhs <= 0
-  greater.add(*lhs, -1); // rhs - lhs <= 0
+  Linear less = *lhs, greater = *rhs; // lhs - rhs <= 0, rhs - lhs <= 0
+  if (!less.add(*rhs, -1) || !greater.add(*lhs, -1)) {
+    bounds.isExact = false;
+    return;
+  }
   switch (op.getPredicate()) {
   case arith::CmpIPredicate::sle:
     return record(less, bounds);

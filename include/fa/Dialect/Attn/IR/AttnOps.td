@@ -43,7 +43,7 @@ def Attn_ForwardOp : Attn_Op<"forward", [
       unscaled scores); 1/sqrt(D) where it is left out.
     - `score(%s, %b, %h, %i, %j) {...}` yields the new f32 score.
     - `mask(%b, %h, %i, %j) {...}` yields an i1: whether query i sees key j.
-      Indexes count from the start of the whole sequence. Both regions may use
+      Indexes count from the start of the whole sequence, of Q or of K. Both regions may use
       values from outside, tensors too.
     - `using [...]`: sugar for common variants (`#attn.causal`), which expands
       into the regions.
