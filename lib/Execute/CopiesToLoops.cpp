@@ -1,5 +1,4 @@
-//===- CopiesToLoops.cpp - Copies between buffers as structured ops -*- C++
-//-*-===//
+//===- CopiesToLoops.cpp - Copies between buffers as structured ops -------===//
 //
 // Part of Flashloom, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,5 +1,4 @@
-//===- ProductsToLoopOrder.cpp - Matrix products for LLVM's vectoriser -*- C++
-//-*-===//
+//===- ProductsToLoopOrder.cpp - Products for LLVM's vectoriser -----------===//
 //
 // Part of Flashloom, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,5 +1,4 @@
-//===- ResourceModel.cpp - What a schedule takes of a multiprocessor -*- C++
-//-*-===//
+//===- ResourceModel.cpp - What a schedule takes of a multiprocessor ------===//
 //
 // Part of Flashloom, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,5 +1,4 @@
-//===- Register.h - All dialects, passes and pipelines of the tools -*- C++
-//-*-===//
+//===- Register.h - All dialects, passes and pipelines of the tools -------===//
 //
 // Part of Flashloom, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,5 +1,4 @@
-//===- LowerFinalize.cpp - attn.finalize into elementwise generics -*- C++
-//-*-===//
+//===- LowerFinalize.cpp - attn.finalize into elementwise generics --------===//
 //
 // Part of Flashloom, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

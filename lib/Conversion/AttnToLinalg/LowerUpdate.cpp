@@ -1,5 +1,4 @@
-//===- LowerUpdate.cpp - attn.update into products and the online softmax -*-
-// C++ -*-===//
+//===- LowerUpdate.cpp - attn.update into products and the online softmax -===//
 //
 // Part of Flashloom, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,5 +1,4 @@
-//===- DimClasses.h - Which dimensions of which tiles are the same loop -*- C++
-//-*-===//
+//===- DimClasses.h - Which dimensions of which tiles are the same loop ---===//
 //
 // Part of Flashloom, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,5 +1,4 @@
-//===- KernelEmitter.cpp - A kernel's body: loads, products, arithmetic, stores
-//-*- C++ -*-===//
+//===- KernelEmitter.cpp - A kernel's body --------------------------------===//
 //
 // Part of Flashloom, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

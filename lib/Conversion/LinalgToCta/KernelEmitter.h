@@ -1,5 +1,4 @@
-//===- KernelEmitter.h - Emits one kernel from one parallel loop over tiles -*-
-// C++ -*-===//
+//===- KernelEmitter.h - One kernel from one parallel loop ---- -*- C++ -*-===//
 //
 // Part of Flashloom, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

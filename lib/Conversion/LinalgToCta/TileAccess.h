@@ -1,5 +1,4 @@
-//===- TileAccess.h - Slices of whole tensors as loads and stores of tiles -*-
-// C++ -*-===//
+//===- TileAccess.h - Slices as loads and stores of tiles ----- -*- C++ -*-===//
 //
 // Part of Flashloom, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

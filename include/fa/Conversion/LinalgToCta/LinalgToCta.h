@@ -1,5 +1,4 @@
-//===- LinalgToCta.h - From arithmetic on tiles to a program for a thread block
-//-*- C++ -*-===//
+//===- LinalgToCta.h - From tiles to a thread block ----------- -*- C++ -*-===//
 //
 // Part of Flashloom, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

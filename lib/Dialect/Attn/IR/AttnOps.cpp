@@ -1,5 +1,4 @@
-//===- AttnOps.cpp - Parsing and verification of attention operations -*- C++
-//-*-===//
+//===- AttnOps.cpp - Parsing and verification of attention operations -----===//
 //
 // Part of Flashloom, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

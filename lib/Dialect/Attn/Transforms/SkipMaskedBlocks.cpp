@@ -1,5 +1,4 @@
-//===- SkipMaskedBlocks.cpp - Cut and split the KV loop by the mask -*- C++
-//-*-===//
+//===- SkipMaskedBlocks.cpp - Cut and split the KV loop by the mask -------===//
 //
 // Part of Flashloom, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,5 +1,4 @@
-//===- Tile.cpp - attn.forward into FlashAttention 1's loop nest -*- C++
-//-*-===//
+//===- Tile.cpp - attn.forward into FlashAttention 1's loop nest ----------===//
 //
 // Part of Flashloom, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,5 +1,4 @@
-//===- Transforms.h - Transformations of attention, callable without a pass -*-
-// C++ -*-===//
+//===- Transforms.h - Transformations, callable without a pass ------------===//
 //
 // Part of Flashloom, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
