@@ -75,10 +75,10 @@ Resources fa::computeResources(const ScheduleProblem &problem,
   return resources;
 }
 
-std::optional<std::string> fa::findViolation(const ScheduleProblem &problem,
-                                             const Schedule &schedule,
-                                             const Target &target) {
-  auto number = [](int64_t value) { return std::to_string(value); };
+/// Numbers in the messages of this file.
+static std::string number(int64_t value) { return std::to_string(value); }
+
+std::optional<std::string> fa::findRangeViolation(const Schedule &schedule) {
   for (auto [name, value] :
        {std::pair("br", schedule.br), std::pair("bc", schedule.bc),
         std::pair("teams", schedule.teams), std::pair("warps", schedule.warps),
@@ -86,6 +86,14 @@ std::optional<std::string> fa::findViolation(const ScheduleProblem &problem,
     if (value < 1 || value > kMaxScheduleValue)
       return std::string(name) + " must be from 1 to " +
              number(kMaxScheduleValue) + ", found " + number(value);
+  return std::nullopt;
+}
+
+std::optional<std::string> fa::findViolation(const ScheduleProblem &problem,
+                                             const Schedule &schedule,
+                                             const Target &target) {
+  if (std::optional<std::string> why = findRangeViolation(schedule))
+    return why;
   if (schedule.threads() > kMaxBlockThreads)
     return number(schedule.teams) + " teams of " + number(schedule.warps) +
            " warps are " + number(schedule.threads()) +

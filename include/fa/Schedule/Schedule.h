@@ -59,6 +59,10 @@ struct Resources {
 Resources computeResources(const ScheduleProblem &problem,
                            const Schedule &schedule);
 
+/// Which number of `schedule` no program can be made for, on a GPU or a CPU; or
+/// nothing where all are within reason.
+std::optional<std::string> findRangeViolation(const Schedule &schedule);
+
 /// Why `schedule` cannot run on `target`, or nothing where it can. Registers
 /// are not held against it: they are known when ptxas has run.
 std::optional<std::string> findViolation(const ScheduleProblem &problem,

@@ -7,6 +7,7 @@
 // RUN: not fa-opt --choose-schedule="target=sm_86 br=128 bc=64 teams=8 stages=4" %s 2>&1 | FileCheck %s --check-prefix=SHARED
 
 // RUN: not fa-opt --choose-schedule="br=-1" %s 2>&1 | FileCheck %s --check-prefix=NEGATIVE
+// RUN: not fa-opt --choose-schedule="policy=paper br=-1" %s 2>&1 | FileCheck %s --check-prefix=NEGATIVE
 // RUN: not fa-opt --choose-schedule="br=4611686018427387904" %s 2>&1 | FileCheck %s --check-prefix=HUGE
 // RUN: not fa-opt --choose-schedule="br=2048 teams=64" %s 2>&1 | FileCheck %s --check-prefix=THREADS
 // RUN: sed s/x128x/x20x/g %s | fa-opt --choose-schedule | FileCheck %s --check-prefix=CPU

@@ -131,40 +131,43 @@ private:
       op.emitOpError("unknown target '") << target << "'";
       return std::nullopt;
     }
-    std::optional<Schedule> schedule;
+    // 1. The policy's choice. What no kernel is made for still runs at levels A
+    //    to C, where any blocks do.
+    std::optional<Schedule> chosen;
     if (policy == "paper") {
-      schedule = chooseByPaper(problem, *gpu,
-                               sharedBytes > 0 ? sharedBytes
-                                               : gpu->sharedBytesPerBlock);
+      chosen = chooseByPaper(problem, *gpu,
+                             sharedBytes > 0 ? sharedBytes
+                                             : gpu->sharedBytesPerBlock);
     } else if (policy == "model") {
-      schedule = chooseByModel(problem, *gpu);
-      // What no kernel is made for still runs at levels A to C: any blocks do.
-      bool isGiven = br != 0 || bc != 0 || teams != 0 || stages != 0;
-      if (!schedule && !isGiven)
-        return cpuSchedule(gpu->name);
-      if (!schedule)
-        schedule = cpuSchedule(gpu->name);
+      chosen = chooseByModel(problem, *gpu);
     } else {
       op.emitOpError("unknown schedule policy '")
           << policy << "', expected model or paper";
       return std::nullopt;
     }
+    Schedule schedule = chosen.value_or(cpuSchedule(gpu->name));
+
+    // 2. The options over it.
     auto overrule = [](int64_t &field, int64_t option) {
       if (option != 0)
         field = option;
     };
-    overrule(schedule->br, br);
-    overrule(schedule->bc, bc);
-    overrule(schedule->teams, teams);
-    overrule(schedule->stages, stages);
-    // What level C and the CPU run needs no GPU's resources: only what was
-    // chosen for the GPU by the model or by hand is held against them.
-    if (policy == "model")
-      if (std::optional<std::string> why =
-              findViolation(problem, *schedule, *gpu)) {
-        op.emitOpError("schedule does not fit ") << target << ": " << *why;
-        return std::nullopt;
-      }
+    overrule(schedule.br, br);
+    overrule(schedule.bc, bc);
+    overrule(schedule.teams, teams);
+    overrule(schedule.stages, stages);
+
+    // 3. What is for the GPU, by the model or by hand, is held against its
+    //    resources; the paper's blocks and the CPU's need only be sensible.
+    bool isGiven = br != 0 || bc != 0 || teams != 0 || stages != 0;
+    bool isForGpu = policy == "model" && (chosen || isGiven);
+    std::optional<std::string> why =
+        isForGpu ? findViolation(problem, schedule, *gpu)
+                 : findRangeViolation(schedule);
+    if (why) {
+      op.emitOpError("schedule does not fit ") << target << ": " << *why;
+      return std::nullopt;
+    }
     return schedule;
   }
 };
