@@ -40,6 +40,11 @@ private:
   using Body = function_ref<void(Value)>;
   using ReducingBody = function_ref<Value(Value, Value)>;
 
+  /// One query: its sequence, head and place in the sequence.
+  struct Row {
+    Value batch, head, query;
+  };
+
   void forEach(Value count, Body body);
   Value reduce(Value count, Value init, ReducingBody body);
   Value constant(double value);
@@ -47,13 +52,17 @@ private:
   Value size(Value tensor, int64_t dim);
   Value round(Value value);
 
-  void buildRow(ValueRange row);
-  Value buildScore(ValueRange row, Value keyHead, Value j);
-  Value buildVisible(ValueRange bhij);
-  Value buildDot(ValueRange row, Value keyHead, Value j);
+  SmallVector<Value> at(Value batch, Value head, Value firstRow, Value row,
+                        Value element = {});
+  attn::VariantScope makeScope(const Row &row, Value j);
+  void beginSequence(Value batch);
+  void buildRow(const Row &row);
+  Value buildScore(const Row &row, Value keyHead, Value j);
+  Value buildVisible(const attn::VariantScope &scope);
+  Value buildDot(const Row &row, Value keyHead, Value j);
   Value buildWeights(Value max);
-  void buildOutput(ValueRange row, Value keyHead, Value sum);
-  void buildLse(ValueRange row, Value max, Value sum);
+  void buildOutput(const Row &row, Value keyHead, Value sum);
+  void buildLse(const Row &row, Value max, Value sum);
 
   attn::ForwardOp op;
   Precision precision;
@@ -63,7 +72,9 @@ private:
   FloatType type;
   bool failedRegion = false;
   // Values that all rows share: sizes, the scale, and two scratch rows.
-  Value seqQ, seqKV, headDim, headDimV, scale, weights, outputs;
+  Value headsQ, headDim, headDimV, scale, weights, outputs;
+  // Those of the sequence at hand. A packed one begins at a row of its own.
+  Value seqQ, seqKV, firstQ, firstKV;
 };
 } // namespace
 
@@ -128,12 +139,32 @@ Value ReferenceBuilder::round(Value value) {
 // One row
 //===----------------------------------------------------------------------===//
 
-Value ReferenceBuilder::buildDot(ValueRange row, Value keyHead, Value j) {
+/// The indexes of a row of the sequence that begins at `firstRow`, or of one of
+/// its elements.
+SmallVector<Value> ReferenceBuilder::at(Value batch, Value head, Value firstRow,
+                                        Value row, Value element) {
+  SmallVector<Value> indexes;
+  if (op.isBatched())
+    indexes.push_back(batch);
+  indexes.push_back(head);
+  if (firstRow)
+    row = arith::AddIOp::create(builder, loc, firstRow, row);
+  indexes.push_back(row);
+  if (element)
+    indexes.push_back(element);
+  return indexes;
+}
+
+attn::VariantScope ReferenceBuilder::makeScope(const Row &row, Value j) {
+  return {row.batch, row.head, row.query, j, seqQ, seqKV, headsQ};
+}
+
+Value ReferenceBuilder::buildDot(const Row &row, Value keyHead, Value j) {
   // The order of the sum is free, so that long rows can be added in vectors.
   auto free = arith::FastMathFlags::reassoc;
   return reduce(headDim, constant(0), [&](Value d, Value sum) -> Value {
-    Value q = load(op.getQ(), {row[0], row[1], row[2], d});
-    Value k = load(op.getK(), {row[0], keyHead, j, d});
+    Value q = load(op.getQ(), at(row.batch, row.head, firstQ, row.query, d));
+    Value k = load(op.getK(), at(row.batch, keyHead, firstKV, j, d));
     Value product = arith::MulFOp::create(builder, loc, q, k);
     return arith::AddFOp::create(builder, loc, sum, product, free);
   });
@@ -141,7 +172,7 @@ Value ReferenceBuilder::buildDot(ValueRange row, Value keyHead, Value j) {
 
 /// Whether the mask region and all variants let the row see key j; null where
 /// there are none.
-Value ReferenceBuilder::buildVisible(ValueRange bhij) {
+Value ReferenceBuilder::buildVisible(const attn::VariantScope &scope) {
   Value visible;
   auto join = [&](Value part) {
     visible =
@@ -150,7 +181,8 @@ Value ReferenceBuilder::buildVisible(ValueRange bhij) {
   };
   if (!op.getMaskRegion().empty()) {
     FailureOr<Value> sees =
-        cloneWidened(builder, op.getMaskRegion(), bhij, type);
+        cloneWidened(builder, op.getMaskRegion(),
+                     {scope.batch, scope.head, scope.row, scope.key}, type);
     if (succeeded(sees))
       join(*sees);
     failedRegion |= failed(sees);
@@ -160,25 +192,28 @@ Value ReferenceBuilder::buildVisible(ValueRange bhij) {
     return visible;
   for (auto variant : variants.getAsRange<attn::VariantAttrInterface>())
     if (variant.hasMask())
-      join(variant.buildMask(builder, loc, bhij, seqQ, seqKV));
+      join(variant.buildMask(builder, loc, scope));
   return visible;
 }
 
-/// The score of key j after scale, score region and mask.
-Value ReferenceBuilder::buildScore(ValueRange row, Value keyHead, Value j) {
+/// The score of key j after scale, score region, variants and mask.
+Value ReferenceBuilder::buildScore(const Row &row, Value keyHead, Value j) {
   Value score =
       arith::MulFOp::create(builder, loc, buildDot(row, keyHead, j), scale);
-  SmallVector<Value> bhij = {row[0], row[1], row[2], j};
+  attn::VariantScope scope = makeScope(row, j);
   if (!op.getScoreRegion().empty()) {
-    SmallVector<Value> arguments = {score};
-    llvm::append_range(arguments, bhij);
-    FailureOr<Value> scored =
-        cloneWidened(builder, op.getScoreRegion(), arguments, type);
+    FailureOr<Value> scored = cloneWidened(
+        builder, op.getScoreRegion(),
+        {score, scope.batch, scope.head, scope.row, scope.key}, type);
     if (succeeded(scored))
       score = *scored;
     failedRegion |= failed(scored);
   }
-  Value visible = buildVisible(bhij);
+  if (ArrayAttr variants = op.getVariantsAttr())
+    for (auto variant : variants.getAsRange<attn::VariantAttrInterface>())
+      if (variant.hasScore())
+        score = variant.buildScore(builder, loc, score, scope);
+  Value visible = buildVisible(scope);
   if (!visible)
     return score;
   Value hidden = constant(-std::numeric_limits<double>::infinity());
@@ -202,7 +237,7 @@ Value ReferenceBuilder::buildWeights(Value max) {
 }
 
 /// o = sum_j (weight[j] / sum) * v[j], 0 where the sum is.
-void ReferenceBuilder::buildOutput(ValueRange row, Value keyHead, Value sum) {
+void ReferenceBuilder::buildOutput(const Row &row, Value keyHead, Value sum) {
   Value zero = constant(0);
   Value empty =
       arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OEQ, sum, zero);
@@ -215,7 +250,7 @@ void ReferenceBuilder::buildOutput(ValueRange row, Value keyHead, Value sum) {
     Value weight = memref::LoadOp::create(builder, loc, weights, j);
     weight = round(arith::DivFOp::create(builder, loc, weight, divisor));
     forEach(headDimV, [&](Value d) {
-      Value v = load(op.getV(), {row[0], keyHead, j, d});
+      Value v = load(op.getV(), at(row.batch, keyHead, firstKV, j, d));
       Value old = memref::LoadOp::create(builder, loc, outputs, d);
       Value product = arith::MulFOp::create(builder, loc, weight, v);
       Value next = arith::AddFOp::create(builder, loc, old, product);
@@ -226,24 +261,24 @@ void ReferenceBuilder::buildOutput(ValueRange row, Value keyHead, Value sum) {
     Value value = round(memref::LoadOp::create(builder, loc, outputs, d));
     memref::StoreOp::create(
         builder, loc, convertFloat(builder, loc, value, builder.getF64Type()),
-        o, ValueRange{row[0], row[1], row[2], d});
+        o, at(row.batch, row.head, firstQ, row.query, d));
   });
 }
 
 /// lse = max + log(sum): -inf for a row that sees nothing, whose maximum and
 /// log(0) both are.
-void ReferenceBuilder::buildLse(ValueRange row, Value max, Value sum) {
+void ReferenceBuilder::buildLse(const Row &row, Value max, Value sum) {
   Value log = math::LogOp::create(builder, loc, sum);
   Value value = arith::AddFOp::create(builder, loc, max, log);
   memref::StoreOp::create(
       builder, loc, convertFloat(builder, loc, value, builder.getF64Type()),
-      lse, row);
+      lse, at(row.batch, row.head, firstQ, row.query));
 }
 
-void ReferenceBuilder::buildRow(ValueRange row) {
-  Value group = arith::DivUIOp::create(builder, loc, size(op.getQ(), 1),
-                                       size(op.getK(), 1));
-  Value keyHead = arith::DivUIOp::create(builder, loc, row[1], group);
+void ReferenceBuilder::buildRow(const Row &row) {
+  Value group = arith::DivUIOp::create(builder, loc, headsQ,
+                                       size(op.getK(), op.getHeadAxis()));
+  Value keyHead = arith::DivUIOp::create(builder, loc, row.head, group);
   Value lowest = constant(-std::numeric_limits<double>::infinity());
   Value max = reduce(seqKV, lowest, [&](Value j, Value old) -> Value {
     Value score = buildScore(row, keyHead, j);
@@ -255,20 +290,53 @@ void ReferenceBuilder::buildRow(ValueRange row) {
   buildLse(row, max, sum);
 }
 
+/// Entry `position` of a tensor of i32, as an index.
+static Value readIndex(OpBuilder &builder, Location loc, Value tensor,
+                       Value position) {
+  Value entry = tensor::ExtractOp::create(builder, loc, tensor, position);
+  return arith::IndexCastOp::create(builder, loc, builder.getIndexType(),
+                                    entry);
+}
+
+/// Reads where sequence `batch` lies and how long it is.
+void ReferenceBuilder::beginSequence(Value batch) {
+  seqQ = size(op.getQ(), op.getSequenceAxis());
+  seqKV = size(op.getK(), op.getSequenceAxis());
+  if (op.getKvLens())
+    seqKV = readIndex(builder, loc, op.getKvLens(), batch);
+  if (!op.isPacked())
+    return;
+  Value one = arith::ConstantIndexOp::create(builder, loc, 1);
+  Value next = arith::AddIOp::create(builder, loc, batch, one);
+  firstQ = readIndex(builder, loc, op.getCuSeqlensQ(), batch);
+  firstKV = readIndex(builder, loc, op.getCuSeqlensKV(), batch);
+  seqQ = arith::SubIOp::create(
+      builder, loc, readIndex(builder, loc, op.getCuSeqlensQ(), next), firstQ);
+  seqKV = arith::SubIOp::create(
+      builder, loc, readIndex(builder, loc, op.getCuSeqlensKV(), next),
+      firstKV);
+}
+
 LogicalResult ReferenceBuilder::build() {
-  seqQ = size(op.getQ(), 2);
-  seqKV = size(op.getK(), 2);
-  headDim = size(op.getQ(), 3);
-  headDimV = size(op.getV(), 3);
-  scale =
-      op.getScale()
-          ? convertFloat(builder, loc, op.getScale(), type)
-          : constant(1 / std::sqrt(double(op.getQ().getType().getDimSize(3))));
+  headsQ = size(op.getQ(), op.getHeadAxis());
+  headDim = arith::ConstantIndexOp::create(builder, loc, op.getHeadDim());
+  headDimV = arith::ConstantIndexOp::create(builder, loc, op.getHeadDimV());
+  scale = op.getScale() ? convertFloat(builder, loc, op.getScale(), type)
+                        : constant(1 / std::sqrt(double(op.getHeadDim())));
   auto scratch = MemRefType::get({ShapedType::kDynamic}, type);
-  weights = memref::AllocOp::create(builder, loc, scratch, seqKV);
+  weights = memref::AllocOp::create(builder, loc, scratch,
+                                    size(op.getK(), op.getSequenceAxis()));
   outputs = memref::AllocOp::create(builder, loc, scratch, headDimV);
-  forEach(size(op.getQ(), 0), [&](Value b) {
-    forEach(size(op.getQ(), 1), [&](Value h) {
+  Value one = arith::ConstantIndexOp::create(builder, loc, 1);
+  Value count = one;
+  if (op.isBatched())
+    count = size(op.getQ(), 0);
+  else if (op.isPacked())
+    count =
+        arith::SubIOp::create(builder, loc, size(op.getCuSeqlensQ(), 0), one);
+  forEach(count, [&](Value b) {
+    beginSequence(b);
+    forEach(headsQ, [&](Value h) {
       forEach(seqQ, [&](Value i) { buildRow({b, h, i}); });
     });
   });

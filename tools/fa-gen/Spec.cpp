@@ -111,8 +111,11 @@ static FailureOr<KernelSpec> specOf(func::FuncOp function, StringRef fallback) {
     return failure();
   spec.function = function.getName().str();
   spec.dtype = nameOf(op.getQ().getType().getElementType());
-  spec.headDim = op.getQ().getType().getDimSize(3);
-  spec.headDimV = op.getV().getType().getDimSize(3);
+  spec.headDim = op.getHeadDim();
+  spec.headDimV = op.getHeadDimV();
+  if (!op.isBatched() || op.isRagged())
+    return op.emitOpError("kernels take q, k and v of [B, H, S, D], and "
+                          "neither cu_seqlens nor kv_lens");
   if (spec.dtype == "f32")
     return op.emitOpError("kernels take bf16 and f16, found f32");
   auto print = [&](std::string &text, bool hasLocations) {
@@ -161,10 +164,11 @@ FailureOr<KernelSpec> fa::makeSpec(MLIRContext &context, int64_t headDim,
   ArrayAttr variants;
   if (mask == "causal")
     variants = builder.getArrayAttr({attn::CausalAttr::get(&context)});
-  auto op = attn::ForwardOp::create(builder, loc, TypeRange{tensor, rows},
-                                    body->getArgument(0), body->getArgument(1),
-                                    body->getArgument(2), body->getArgument(3),
-                                    variants);
+  auto op = attn::ForwardOp::create(
+      builder, loc, TypeRange{tensor, rows}, body->getArgument(0),
+      body->getArgument(1), body->getArgument(2), /*cuSeqlensQ=*/Value(),
+      /*cuSeqlensKV=*/Value(), /*kvLens=*/Value(), body->getArgument(3),
+      variants);
   func::ReturnOp::create(builder, loc, op->getResults());
   return specOf(function, "");
 }

@@ -9,7 +9,7 @@ func.func @element_types(%q: tensor<1x1x?x64xf16>, %k: tensor<1x1x?x64xbf16>) {
 // -----
 
 func.func @element(%q: tensor<1x1x?x64xf64>) {
-  // expected-error @+1 {{operand #0 must be 4D tensor of 16-bit float or bfloat16 type or 32-bit float values}}
+  // expected-error @+1 {{operand #0 must be 3D/4D tensor of 16-bit float or bfloat16 type or 32-bit float values}}
   %o, %lse = attn.forward ins(%q, %q, %q : tensor<1x1x?x64xf64>, tensor<1x1x?x64xf64>, tensor<1x1x?x64xf64>) : tensor<1x1x?x64xf64>, tensor<1x1x?xf32>
   return
 }
@@ -17,7 +17,7 @@ func.func @element(%q: tensor<1x1x?x64xf64>) {
 // -----
 
 func.func @rank(%q: tensor<?x64xf16>) {
-  // expected-error @+1 {{operand #0 must be 4D tensor}}
+  // expected-error @+1 {{operand #0 must be 3D/4D tensor}}
   %o, %lse = attn.forward ins(%q, %q, %q : tensor<?x64xf16>, tensor<?x64xf16>, tensor<?x64xf16>) : tensor<?x64xf16>, tensor<?xf32>
   return
 }

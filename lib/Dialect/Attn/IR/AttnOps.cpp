@@ -81,10 +81,11 @@ static bool differ(int64_t lhs, int64_t rhs) {
          lhs != rhs;
 }
 
+/// The name of dimension `dim` of a matrix of `rank` dimensions.
 static StringRef dimName(unsigned rank, unsigned dim) {
-  static constexpr StringLiteral names[] = {"batch", "head", "sequence",
-                                            "head dimension"};
-  return names[4 - rank + dim];
+  static constexpr StringLiteral names[] = {"partial state", "batch", "head",
+                                            "sequence", "head dimension"};
+  return names[5 - rank + dim];
 }
 
 /// Checks that dimension `dim` of two tensors of one rank agrees.
@@ -94,10 +95,9 @@ static LogicalResult sameDim(Operation *op, StringRef lhsName, Value lhs,
   auto rhsType = cast<RankedTensorType>(rhs.getType());
   if (!differ(lhsType.getDimSize(dim), rhsType.getDimSize(dim)))
     return success();
-  unsigned rank = std::max(lhsType.getRank(), rhsType.getRank());
   return op->emitOpError(lhsName)
          << " and " << rhsName << " must have the same "
-         << dimName(rank <= 2 ? 2 : 4, dim) << " size, found "
+         << dimName(lhsType.getRank(), dim) << " size, found "
          << lhsType.getDimSize(dim) << " and " << rhsType.getDimSize(dim);
 }
 
@@ -127,11 +127,13 @@ static LogicalResult verifyQKV(Operation *op, Value q, Value k, Value v) {
     return failure();
   if (rank == 2)
     return success();
-  if (failed(sameDim(op, "q", q, "k", k, 0)) ||
-      failed(sameDim(op, "k", k, "v", v, 0)) ||
-      failed(sameDim(op, "k", k, "v", v, 1)))
+  unsigned head = rank - 3;
+  if (rank == 4 && (failed(sameDim(op, "q", q, "k", k, 0)) ||
+                    failed(sameDim(op, "k", k, "v", v, 0))))
     return failure();
-  int64_t headsQ = qType.getDimSize(1), headsKV = kType.getDimSize(1);
+  if (failed(sameDim(op, "k", k, "v", v, head)))
+    return failure();
+  int64_t headsQ = qType.getDimSize(head), headsKV = kType.getDimSize(head);
   if (!ShapedType::isDynamic(headsQ) && !ShapedType::isDynamic(headsKV) &&
       (headsKV == 0 || headsQ % headsKV != 0))
     return op->emitOpError("the query heads must be a multiple of the "
@@ -203,10 +205,40 @@ static LogicalResult verifyVariantRegion(Operation *op, Region &region,
 // ForwardOp
 //===----------------------------------------------------------------------===//
 
+/// Checks the operands that say how long sequences are.
+static LogicalResult verifyLengths(ForwardOp op) {
+  int64_t rank = op.getQ().getType().getRank();
+  if (op.isPacked() && rank != 3)
+    return op.emitOpError("cu_seqlens is for packed tensors, which have three "
+                          "dimensions, found ")
+           << rank;
+  if (op.isPacked() && differ(op.getCuSeqlensQ().getType().getDimSize(0),
+                              op.getCuSeqlensKV().getType().getDimSize(0)))
+    return op.emitOpError("cu_seqlens of q and of k must have one size, found ")
+           << op.getCuSeqlensQ().getType().getDimSize(0) << " and "
+           << op.getCuSeqlensKV().getType().getDimSize(0);
+  if (op.isPacked() && op.getCuSeqlensQ().getType().getDimSize(0) == 0)
+    return op.emitOpError("cu_seqlens must have an entry more than there are "
+                          "sequences, found none");
+  if (!op.getKvLens())
+    return success();
+  if (rank != 4)
+    return op.emitOpError("kv_lens is for tensors with a batch dimension, "
+                          "which have four, found ")
+           << rank;
+  if (differ(op.getKvLens().getType().getDimSize(0),
+             op.getK().getType().getDimSize(0)))
+    return op.emitOpError("kv_lens must have a length for each batch, found ")
+           << op.getKvLens().getType().getDimSize(0) << " and "
+           << op.getK().getType().getDimSize(0);
+  return success();
+}
+
 LogicalResult ForwardOp::verify() {
   if (failed(verifyQKV(*this, getQ(), getK(), getV())) ||
       failed(verifyOutput(*this, getQ(), getV(), "o", getO())) ||
-      failed(verifyRows(*this, "o", getO(), "lse", getLse())))
+      failed(verifyRows(*this, "o", getO(), "lse", getLse())) ||
+      failed(verifyLengths(*this)))
     return failure();
   Type element = getQ().getType().getElementType();
   if (getO().getType().getElementType() != element)
@@ -226,7 +258,7 @@ LogicalResult ForwardOp::verifyRegions() {
 }
 
 //===----------------------------------------------------------------------===//
-// InitOp, UpdateOp, FinalizeOp
+// InitOp, UpdateOp, MergeOp, FinalizeOp
 //===----------------------------------------------------------------------===//
 
 LogicalResult InitOp::verify() {
@@ -246,6 +278,42 @@ LogicalResult UpdateOp::verify() {
 LogicalResult UpdateOp::verifyRegions() {
   return failure(failed(verifyVariantRegion(*this, getScoreRegion(), true)) ||
                  failed(verifyVariantRegion(*this, getMaskRegion(), false)));
+}
+
+/// Checks that `partial` is `state` with a dimension in front.
+static LogicalResult verifyPartial(Operation *op, StringRef name, Value partial,
+                                   Value state) {
+  auto partialType = cast<RankedTensorType>(partial.getType());
+  auto stateType = cast<RankedTensorType>(state.getType());
+  if (partialType.getRank() != stateType.getRank() + 1)
+    return op->emitOpError("the partial ")
+           << name << " must have one dimension more than the state's, found "
+           << partialType.getRank() << " and " << stateType.getRank();
+  for (int64_t dim = 0; dim < stateType.getRank(); ++dim)
+    if (differ(partialType.getDimSize(dim + 1), stateType.getDimSize(dim)))
+      return op->emitOpError("the partial ")
+             << name << " and the state's must have the same size behind the "
+             << "leading dimension, found " << partialType << " and "
+             << stateType;
+  return success();
+}
+
+LogicalResult MergeOp::verify() {
+  if (differ(getPartialAcc().getType().getDimSize(0),
+             getPartialMax().getType().getDimSize(0)) ||
+      differ(getPartialAcc().getType().getDimSize(0),
+             getPartialSum().getType().getDimSize(0)))
+    return emitOpError("the partial acc, max and sum must be of as many "
+                       "states, found ")
+           << getPartialAcc().getType().getDimSize(0) << ", "
+           << getPartialMax().getType().getDimSize(0) << " and "
+           << getPartialSum().getType().getDimSize(0);
+  return failure(
+      failed(verifyPartial(*this, "acc", getPartialAcc(), getAccInit())) ||
+      failed(verifyPartial(*this, "max", getPartialMax(), getMaxInit())) ||
+      failed(verifyPartial(*this, "sum", getPartialSum(), getSumInit())) ||
+      failed(verifyRows(*this, "acc", getAccInit(), "max", getMaxInit())) ||
+      failed(verifyRows(*this, "acc", getAccInit(), "sum", getSumInit())));
 }
 
 LogicalResult FinalizeOp::verify() {

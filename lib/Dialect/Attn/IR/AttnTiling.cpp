@@ -1,133 +1,23 @@
-//===- AttnTiling.cpp - TilingInterface of the state operations -*- C++ -*-===//
+//===- AttnTiling.cpp - TilingInterface of the row-wise operations --------===//
 //
 // Part of Flashloom, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// init, update and finalize tile over (b, h, i), and update over the keys j
-// as a reduction. Tiles of one batch and one head drop those two dimensions, so
-// that what a block computes reads as on paper: Q [Br, D], K [Bc, D].
+// Init, merge and finalize: parallel over batches, heads and rows. Those of the
+// update, which reduces over keys, are in UpdateTiling.cpp.
 //
 //===----------------------------------------------------------------------===//
 
-#include "fa/Dialect/Attn/IR/AttnDialect.h"
+#include "TileView.h"
 
-#include "mlir/Dialect/Affine/IR/AffineOps.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/Arith/Utils/Utils.h"
-#include "mlir/Dialect/Tensor/IR/Tensor.h"
-#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "fa/Dialect/Attn/IR/AttnDialect.h"
 
 using namespace mlir;
 using namespace fa::attn;
 
 using OFR = OpFoldResult;
-
-//===----------------------------------------------------------------------===//
-// Slices
-//===----------------------------------------------------------------------===//
-
-/// Whether a tile with these leading (b, h) sizes drops those dimensions.
-static bool isOneHead(ArrayRef<OFR> sizes) {
-  return sizes.size() >= 2 && isConstantIntValue(sizes[0], 1) &&
-         isConstantIntValue(sizes[1], 1);
-}
-
-/// Takes a slice of `source`; the leading `dropped` dimensions, of size one,
-/// disappear from its type.
-static Value sliceOf(OpBuilder &builder, Location loc, Value source,
-                     ArrayRef<OFR> offsets, ArrayRef<OFR> sizes,
-                     unsigned dropped) {
-  SmallVector<OFR> strides(offsets.size(), builder.getIndexAttr(1));
-  auto sourceType = cast<RankedTensorType>(source.getType());
-  SmallVector<int64_t> shape;
-  for (OFR size : sizes.drop_front(dropped))
-    shape.push_back(getConstantIntValue(size).value_or(ShapedType::kDynamic));
-  auto type = RankedTensorType::get(shape, sourceType.getElementType());
-  return tensor::ExtractSliceOp::create(builder, loc, type, source, offsets,
-                                        sizes, strides);
-}
-
-/// How an iteration tile (b, h, i[, j]) or (i[, j]) selects from tensors.
-struct TileView {
-  OpBuilder &builder;
-  Location loc;
-  bool whole;       ///< operands have the (b, h) dimensions
-  unsigned dropped; ///< leading dimensions that the tile drops: 2 or 0
-  SmallVector<OFR> headOffsets, headSizes;
-  OFR rowOffset, rowSize;
-
-  TileView(OpBuilder &builder, Location loc, bool whole, ArrayRef<OFR> offsets,
-           ArrayRef<OFR> sizes)
-      : builder(builder), loc(loc), whole(whole),
-        dropped(whole && isOneHead(sizes) ? 2 : 0) {
-    unsigned row = whole ? 2 : 0;
-    headOffsets.assign(offsets.begin(), offsets.begin() + row);
-    headSizes.assign(sizes.begin(), sizes.begin() + row);
-    rowOffset = offsets[row];
-    rowSize = sizes[row];
-  }
-
-  /// Rows of a matrix ([B, H, S, D] or [S, D]) of `offset`, `size`.
-  Value matrix(Value source, ArrayRef<OFR> heads, OFR offset, OFR size) {
-    auto type = cast<RankedTensorType>(source.getType());
-    SmallVector<OFR> offsets(heads), sizes(headSizes);
-    offsets.append({offset, builder.getIndexAttr(0)});
-    sizes.append({size, builder.getIndexAttr(type.getShape().back())});
-    return sliceOf(builder, loc, source, offsets, sizes, dropped);
-  }
-  Value matrix(Value source) {
-    return matrix(source, headOffsets, rowOffset, rowSize);
-  }
-  /// Rows of a row tensor ([B, H, S] or [S]).
-  Value rows(Value source) {
-    SmallVector<OFR> offsets(headOffsets), sizes(headSizes);
-    offsets.push_back(rowOffset);
-    sizes.push_back(rowSize);
-    return sliceOf(builder, loc, source, offsets, sizes, dropped);
-  }
-};
-
-/// The ranges [0, size) of the leading dimensions of `source`.
-static SmallVector<Range> leadingRanges(OpBuilder &builder, Location loc,
-                                        Value source, unsigned count) {
-  SmallVector<Range> ranges;
-  for (unsigned dim = 0; dim < count; ++dim)
-    ranges.push_back({builder.getIndexAttr(0),
-                      tensor::getMixedSize(builder, loc, source, dim),
-                      builder.getIndexAttr(1)});
-  return ranges;
-}
-
-static SmallVector<utils::IteratorType> parallelLoops(unsigned count) {
-  return SmallVector<utils::IteratorType>(count, utils::IteratorType::parallel);
-}
-
-/// The position of a matrix result (`isMatrix`) or of a row result in the
-/// whole tensor.
-static LogicalResult resultPosition(OpBuilder &builder, Value result,
-                                    bool isMatrix, ArrayRef<OFR> offsets,
-                                    ArrayRef<OFR> sizes,
-                                    SmallVector<OFR> &resultOffsets,
-                                    SmallVector<OFR> &resultSizes) {
-  auto type = cast<RankedTensorType>(result.getType());
-  unsigned rows = type.getRank() - (isMatrix ? 1 : 0);
-  resultOffsets.assign(offsets.begin(), offsets.begin() + rows);
-  resultSizes.assign(sizes.begin(), sizes.begin() + rows);
-  if (isMatrix) {
-    resultOffsets.push_back(builder.getIndexAttr(0));
-    resultSizes.push_back(builder.getIndexAttr(type.getShape().back()));
-  }
-  return success();
-}
-
-static TilingResult tilingResult(Operation *tiled, ValueRange slices) {
-  SmallVector<Operation *> sliceOps;
-  for (Value slice : slices)
-    sliceOps.push_back(slice.getDefiningOp());
-  return {{tiled}, SmallVector<Value>(tiled->getResults()), sliceOps};
-}
 
 //===----------------------------------------------------------------------===//
 // InitOp
@@ -145,7 +35,7 @@ SmallVector<Range> InitOp::getIterationDomain(OpBuilder &builder) {
 FailureOr<TilingResult> InitOp::getTiledImplementation(OpBuilder &builder,
                                                        ArrayRef<OFR> offsets,
                                                        ArrayRef<OFR> sizes) {
-  TileView view(builder, getLoc(), getAcc().getType().getRank() == 4, offsets,
+  TileView view(builder, getLoc(), getMax().getType().getRank() - 1, offsets,
                 sizes);
   Value acc = view.matrix(getAccInit());
   Value max = view.rows(getMaxInit()), sum = view.rows(getSumInit());
@@ -186,122 +76,53 @@ FailureOr<TilingResult> InitOp::generateResultTileValue(OpBuilder &builder,
 }
 
 //===----------------------------------------------------------------------===//
-// UpdateOp
+// MergeOp
 //===----------------------------------------------------------------------===//
 
-SmallVector<utils::IteratorType> UpdateOp::getLoopIteratorTypes() {
-  SmallVector<utils::IteratorType> types = parallelLoops(isTile() ? 1 : 3);
-  types.push_back(utils::IteratorType::reduction);
-  return types;
+SmallVector<utils::IteratorType> MergeOp::getLoopIteratorTypes() {
+  return parallelLoops(getMax().getType().getRank());
 }
 
-SmallVector<Range> UpdateOp::getIterationDomain(OpBuilder &builder) {
-  SmallVector<Range> ranges =
-      leadingRanges(builder, getLoc(), getQ(), isTile() ? 1 : 3);
-  ranges.push_back(
-      {builder.getIndexAttr(0),
-       tensor::getMixedSize(builder, getLoc(), getK(), isTile() ? 0 : 2),
-       builder.getIndexAttr(1)});
-  return ranges;
+SmallVector<Range> MergeOp::getIterationDomain(OpBuilder &builder) {
+  return leadingRanges(builder, getLoc(), getMaxInit(),
+                       getMax().getType().getRank());
 }
 
-/// The head of K and V that query head `head` reads: head / (Hq / Hkv).
-static OFR keyHead(OpBuilder &builder, Location loc, Value q, Value k,
-                   OFR head) {
-  OFR headsQ = tensor::getMixedSize(builder, loc, q, 1);
-  OFR headsKV = tensor::getMixedSize(builder, loc, k, 1);
-  std::optional<int64_t> staticQ = getConstantIntValue(headsQ);
-  std::optional<int64_t> staticKV = getConstantIntValue(headsKV);
-  if (staticQ && staticKV && *staticQ == *staticKV)
-    return head;
-  auto value = [&](OFR ofr) {
-    return getValueOrCreateConstantIndexOp(builder, loc, ofr);
-  };
-  Value group =
-      arith::DivUIOp::create(builder, loc, value(headsQ), value(headsKV));
-  return arith::DivUIOp::create(builder, loc, value(head), group).getResult();
+FailureOr<TilingResult> MergeOp::getTiledImplementation(OpBuilder &builder,
+                                                        ArrayRef<OFR> offsets,
+                                                        ArrayRef<OFR> sizes) {
+  TileView view(builder, getLoc(), getMax().getType().getRank() - 1, offsets,
+                sizes);
+  OFR first = builder.getIndexAttr(0);
+  OFR count = tensor::getMixedSize(builder, getLoc(), getPartialAcc(), 0);
+  SmallVector<Value> slices{
+      view.partial(getPartialAcc(), /*isMatrix=*/true, first, count),
+      view.partial(getPartialMax(), /*isMatrix=*/false, first, count),
+      view.partial(getPartialSum(), /*isMatrix=*/false, first, count),
+      view.matrix(getAccInit()),
+      view.rows(getMaxInit()),
+      view.rows(getSumInit())};
+  auto tiled = MergeOp::create(builder, getLoc(), slices[0], slices[1],
+                               slices[2], getUnit(), slices[3], slices[4],
+                               slices[5], getNormalizedAttr());
+  return tilingResult(tiled, slices);
 }
 
-/// Position plus offset, folded where both are known.
-static Value advance(OpBuilder &builder, Location loc, Value position,
-                     OFR offset) {
-  if (isConstantIntValue(offset, 0))
-    return position;
-  if (isConstantIntValue(position, 0))
-    return getValueOrCreateConstantIndexOp(builder, loc, offset);
-  return arith::AddIOp::create(
-      builder, loc, position,
-      getValueOrCreateConstantIndexOp(builder, loc, offset));
-}
-
-FailureOr<TilingResult> UpdateOp::getTiledImplementation(OpBuilder &builder,
-                                                         ArrayRef<OFR> offsets,
-                                                         ArrayRef<OFR> sizes) {
-  Location loc = getLoc();
-  bool whole = !isTile();
-  TileView view(builder, loc, whole, offsets, sizes);
-
-  // 1. Several heads of a group in one tile would need several heads of K and
-  //    V: only tiles of one head have a head of K and V.
-  SmallVector<OFR> keyHeads(view.headOffsets);
-  if (whole) {
-    if (!isConstantIntValue(sizes[1], 1))
-      return emitOpError("tiles over heads by one, found another tile size");
-    keyHeads[1] = keyHead(builder, loc, getQ(), getK(), offsets[1]);
-  }
-
-  // 2. Slices of the operands.
-  Value q = view.matrix(getQ());
-  Value k = view.matrix(getK(), keyHeads, offsets.back(), sizes.back());
-  Value v = view.matrix(getV(), keyHeads, offsets.back(), sizes.back());
-  Value acc = view.matrix(getAccInit());
-  Value max = view.rows(getMaxInit()), sum = view.rows(getSumInit());
-
-  // 3. Where the tile lies in the whole problem.
-  SmallVector<Value> position{getBatchPosition(), getHeadPosition(),
-                              getRowPosition(), getKeyPosition()};
-  unsigned first = whole ? 0 : 2;
-  for (unsigned dim = first; dim < 4; ++dim)
-    position[dim] = advance(builder, loc, position[dim], offsets[dim - first]);
-
-  // 4. The same fold on the tile.
-  auto tiled = UpdateOp::create(builder, loc, q, k, v, position[0], position[1],
-                                position[2], position[3], getSeqQ(), getSeqKV(),
-                                getScale(), acc, max, sum, getNormalizedAttr());
-  IRMapping mapping;
-  getScoreRegion().cloneInto(&tiled.getScoreRegion(), mapping);
-  getMaskRegion().cloneInto(&tiled.getMaskRegion(), mapping);
-  return tilingResult(tiled, {q, k, v, acc, max, sum});
-}
-
-LogicalResult UpdateOp::getResultTilePosition(OpBuilder &builder,
-                                              unsigned resultNumber,
-                                              ArrayRef<OFR> offsets,
-                                              ArrayRef<OFR> sizes,
-                                              SmallVector<OFR> &resultOffsets,
-                                              SmallVector<OFR> &resultSizes) {
+LogicalResult MergeOp::getResultTilePosition(OpBuilder &builder,
+                                             unsigned resultNumber,
+                                             ArrayRef<OFR> offsets,
+                                             ArrayRef<OFR> sizes,
+                                             SmallVector<OFR> &resultOffsets,
+                                             SmallVector<OFR> &resultSizes) {
   return resultPosition(builder, getResult(resultNumber), resultNumber == 0,
                         offsets, sizes, resultOffsets, resultSizes);
 }
 
-FailureOr<TilingResult> UpdateOp::generateResultTileValue(OpBuilder &builder,
-                                                          unsigned resultNumber,
-                                                          ArrayRef<OFR> offsets,
-                                                          ArrayRef<OFR> sizes) {
-  // All keys: a tile of the result needs the whole reduction.
-  SmallVector<Range> domain = getIterationDomain(builder);
-  unsigned rows = domain.size() - 1;
-  SmallVector<OFR> tileOffsets(offsets.take_front(rows));
-  SmallVector<OFR> tileSizes(sizes.take_front(rows));
-  tileOffsets.push_back(domain.back().offset);
-  tileSizes.push_back(domain.back().size);
-  FailureOr<TilingResult> tiled =
-      getTiledImplementation(builder, tileOffsets, tileSizes);
-  if (failed(tiled))
-    return failure();
-  return TilingResult{tiled->tiledOps,
-                      {tiled->tiledValues[resultNumber]},
-                      tiled->generatedSlices};
+FailureOr<TilingResult> MergeOp::generateResultTileValue(OpBuilder &builder,
+                                                         unsigned resultNumber,
+                                                         ArrayRef<OFR> offsets,
+                                                         ArrayRef<OFR> sizes) {
+  return tileFromResult(*this, builder, resultNumber, offsets, sizes);
 }
 
 //===----------------------------------------------------------------------===//
@@ -320,7 +141,7 @@ SmallVector<Range> FinalizeOp::getIterationDomain(OpBuilder &builder) {
 FailureOr<TilingResult>
 FinalizeOp::getTiledImplementation(OpBuilder &builder, ArrayRef<OFR> offsets,
                                    ArrayRef<OFR> sizes) {
-  TileView view(builder, getLoc(), getAcc().getType().getRank() == 4, offsets,
+  TileView view(builder, getLoc(), getMax().getType().getRank() - 1, offsets,
                 sizes);
   Value acc = view.matrix(getAcc());
   Value max = view.rows(getMax()), sum = view.rows(getSum());

@@ -52,7 +52,7 @@ void fa::attn::setSchedule(FunctionOpInterface function,
 
 ScheduleProblem fa::attn::getProblem(ForwardOp op) {
   RankedTensorType qType = op.getQ().getType();
-  return {qType.getDimSize(3), op.getV().getType().getDimSize(3),
+  return {op.getHeadDim(), op.getHeadDimV(),
           qType.getElementTypeBitWidth() / 8};
 }
 

@@ -5,6 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Simplify.h"
+
 #include "fa/Dialect/Attn/Transforms/Passes.h"
 #include "fa/Dialect/Attn/Transforms/Transforms.h"
 
@@ -20,49 +22,132 @@ namespace fa::attn {
 #include "fa/Dialect/Attn/Transforms/Passes.h.inc"
 } // namespace fa::attn
 
-/// The block of `op`'s mask region with its yield, made where there is none: a
-/// mask that hides nothing.
-static YieldOp getOrCreateMask(RewriterBase &rewriter, ForwardOp op) {
-  Region &region = op.getMaskRegion();
+/// The yield of `op`'s mask or score region. Where there is no region one is
+/// made that changes nothing: it hides no key, or yields the score it is given.
+static YieldOp getOrCreateRegion(RewriterBase &rewriter, ForwardOp op,
+                                 bool isScore) {
+  Region &region = isScore ? op.getScoreRegion() : op.getMaskRegion();
   if (!region.empty())
     return cast<YieldOp>(region.front().getTerminator());
   OpBuilder::InsertionGuard guard(rewriter);
   SmallVector<Type> types(4, rewriter.getIndexType());
-  SmallVector<Location> locs(4, op.getLoc());
-  rewriter.createBlock(&region, region.end(), types, locs);
-  Value all = arith::ConstantOp::create(rewriter, op.getLoc(),
-                                        rewriter.getBoolAttr(true));
-  return YieldOp::create(rewriter, op.getLoc(), all);
+  if (isScore)
+    types.insert(types.begin(), rewriter.getF32Type());
+  SmallVector<Location> locs(types.size(), op.getLoc());
+  Block *block = rewriter.createBlock(&region, region.end(), types, locs);
+  Value neutral = isScore
+                      ? Value(block->getArgument(0))
+                      : arith::ConstantOp::create(rewriter, op.getLoc(),
+                                                  rewriter.getBoolAttr(true));
+  return YieldOp::create(rewriter, op.getLoc(), neutral);
 }
 
-/// Joins one variant's mask to the region by `and`.
-static void joinMask(RewriterBase &rewriter, ForwardOp op,
-                     VariantAttrInterface variant, Value seqQ, Value seqKV) {
+/// Entry `position` of a tensor of lengths, as an index.
+static Value readLength(OpBuilder &builder, Location loc, Value lengths,
+                        Value position) {
+  Value length = tensor::ExtractOp::create(builder, loc, lengths, position);
+  return arith::IndexCastOp::create(builder, loc, builder.getIndexType(),
+                                    length);
+}
+
+/// The length of sequence `batch` of a packed tensor.
+static Value packedLength(OpBuilder &builder, Location loc, Value cuSeqlens,
+                          Value batch) {
+  Value one = arith::ConstantIndexOp::create(builder, loc, 1);
+  Value next = arith::AddIOp::create(builder, loc, batch, one);
+  return arith::SubIOp::create(builder, loc,
+                               readLength(builder, loc, cuSeqlens, next),
+                               readLength(builder, loc, cuSeqlens, batch));
+}
+
+SequenceLengths fa::attn::buildSequenceLengths(OpBuilder &builder, Location loc,
+                                               ForwardOp op, Value batch) {
+  if (op.isPacked())
+    return {packedLength(builder, loc, op.getCuSeqlensQ(), batch),
+            packedLength(builder, loc, op.getCuSeqlensKV(), batch)};
+  int64_t axis = op.getSequenceAxis();
+  Value seqQ = tensor::DimOp::create(builder, loc, op.getQ(), axis);
+  if (op.getKvLens())
+    return {seqQ, readLength(builder, loc, op.getKvLens(), batch)};
+  return {seqQ, tensor::DimOp::create(builder, loc, op.getK(), axis)};
+}
+
+namespace {
+/// Writes variants into the regions of one op.
+class VariantExpander {
+public:
+  VariantExpander(RewriterBase &rewriter, ForwardOp op)
+      : rewriter(rewriter), op(op), loc(op.getLoc()) {}
+
+  void expand(VariantAttrInterface variant);
+
+private:
+  VariantScope makeScope(ValueRange bhij);
+  void joinMask(VariantAttrInterface variant);
+  void applyScore(VariantAttrInterface variant);
+
+  RewriterBase &rewriter;
+  ForwardOp op;
+  Location loc;
+};
+} // namespace
+
+/// The scope of a variant inside the region whose last arguments are `bhij`.
+/// Sizes that all sequences share are asked for in front of the op.
+VariantScope VariantExpander::makeScope(ValueRange bhij) {
+  OpBuilder outside(op);
+  VariantScope scope{bhij[0], bhij[1], bhij[2], bhij[3], {}, {}, {}};
+  OpBuilder &lengths =
+      op.isRagged() ? static_cast<OpBuilder &>(rewriter) : outside;
+  std::tie(scope.seqQ, scope.seqKV) =
+      buildSequenceLengths(lengths, loc, op, scope.batch);
+  scope.headsQ =
+      tensor::DimOp::create(outside, loc, op.getQ(), op.getHeadAxis());
+  return scope;
+}
+
+/// Joins the variant's mask to the region by `and`.
+void VariantExpander::joinMask(VariantAttrInterface variant) {
   bool hadMask = !op.getMaskRegion().empty();
-  YieldOp yield = getOrCreateMask(rewriter, op);
+  YieldOp yield = getOrCreateRegion(rewriter, op, /*isScore=*/false);
   rewriter.setInsertionPoint(yield);
-  Value sees = variant.buildMask(
-      rewriter, op.getLoc(), op.getMaskRegion().getArguments(), seqQ, seqKV);
+  Value old = yield.getValue();
+  Value sees = variant.buildMask(rewriter, loc,
+                                 makeScope(op.getMaskRegion().getArguments()));
   if (hadMask)
-    sees = arith::AndIOp::create(rewriter, op.getLoc(), yield.getValue(), sees);
-  Operation *old = yield.getValue().getDefiningOp();
+    sees = arith::AndIOp::create(rewriter, loc, old, sees);
   rewriter.modifyOpInPlace(yield,
                            [&] { yield.getValueMutable().assign(sees); });
   if (!hadMask)
-    rewriter.eraseOp(old);
+    rewriter.eraseOp(old.getDefiningOp());
+}
+
+/// Applies the variant to what the score region yields.
+void VariantExpander::applyScore(VariantAttrInterface variant) {
+  YieldOp yield = getOrCreateRegion(rewriter, op, /*isScore=*/true);
+  rewriter.setInsertionPoint(yield);
+  Value score = variant.buildScore(
+      rewriter, loc, yield.getValue(),
+      makeScope(op.getScoreRegion().getArguments().drop_front()));
+  rewriter.modifyOpInPlace(yield,
+                           [&] { yield.getValueMutable().assign(score); });
+}
+
+void VariantExpander::expand(VariantAttrInterface variant) {
+  if (variant.hasScore())
+    applyScore(variant);
+  if (variant.hasMask())
+    joinMask(variant);
 }
 
 unsigned fa::attn::expandVariants(RewriterBase &rewriter, ForwardOp op) {
   ArrayAttr variants = op.getVariantsAttr();
-  if (!variants || variants.empty())
+  if (!variants)
     return 0;
   OpBuilder::InsertionGuard guard(rewriter);
-  rewriter.setInsertionPoint(op);
-  Value seqQ = tensor::DimOp::create(rewriter, op.getLoc(), op.getQ(), 2);
-  Value seqKV = tensor::DimOp::create(rewriter, op.getLoc(), op.getK(), 2);
+  VariantExpander expander(rewriter, op);
   for (auto variant : variants.getAsRange<VariantAttrInterface>())
-    if (variant.hasMask())
-      joinMask(rewriter, op, variant, seqQ, seqKV);
+    expander.expand(variant);
   rewriter.modifyOpInPlace(op, [&] { op.removeVariantsAttr(); });
   return variants.size();
 }
@@ -74,8 +159,14 @@ struct ExpandVariantsPass
 
   void runOnOperation() override {
     IRRewriter rewriter(&getContext());
-    getOperation()->walk(
-        [&](ForwardOp op) { numVariants += expandVariants(rewriter, op); });
+    bool hasForward = false;
+    getOperation()->walk([&](ForwardOp op) {
+      hasForward = true;
+      numVariants += expandVariants(rewriter, op);
+    });
+    if (!hasForward)
+      getOperation()->emitWarning("--expand-variants found no attn.forward");
+    removeRedundancy(rewriter, getOperation());
   }
 };
 } // namespace

@@ -32,17 +32,16 @@ namespace fa::attn {
 static Value getScale(RewriterBase &rewriter, ForwardOp op) {
   if (op.getScale())
     return op.getScale();
-  double headDim = op.getQ().getType().getDimSize(3);
-  return arith::ConstantOp::create(
-      rewriter, op.getLoc(),
-      rewriter.getF32FloatAttr(1.0 / std::sqrt(headDim)));
+  double scale = 1.0 / std::sqrt(double(op.getHeadDim()));
+  return arith::ConstantOp::create(rewriter, op.getLoc(),
+                                   rewriter.getF32FloatAttr(scale));
 }
 
-/// A tensor.empty with q's leading `rank` sizes (and `width`, where given).
+/// A tensor.empty with q's sizes but the last, which is `width` if given.
 static Value emptyLike(RewriterBase &rewriter, ForwardOp op, Type element,
                        std::optional<int64_t> width) {
   SmallVector<OpFoldResult> sizes;
-  for (int64_t dim = 0; dim < 3; ++dim)
+  for (int64_t dim = 0; dim <= op.getSequenceAxis(); ++dim)
     sizes.push_back(
         tensor::getMixedSize(rewriter, op.getLoc(), op.getQ(), dim));
   if (width)
@@ -62,12 +61,13 @@ UpdateOp fa::attn::expandForward(RewriterBase &rewriter, ForwardOp op) {
   rewriter.setInsertionPoint(op);
   Location loc = op.getLoc();
   Type f32 = rewriter.getF32Type();
-  int64_t headDimV = op.getV().getType().getDimSize(3);
+  int64_t headDimV = op.getHeadDimV();
 
   // 1. The empty state.
   Value scale = getScale(rewriter, op);
-  Value seqQ = tensor::DimOp::create(rewriter, loc, op.getQ(), 2);
-  Value seqKV = tensor::DimOp::create(rewriter, loc, op.getK(), 2);
+  int64_t axis = op.getSequenceAxis();
+  Value seqQ = tensor::DimOp::create(rewriter, loc, op.getQ(), axis);
+  Value seqKV = tensor::DimOp::create(rewriter, loc, op.getK(), axis);
   auto init =
       InitOp::create(rewriter, loc, emptyLike(rewriter, op, f32, headDimV),
                      emptyLike(rewriter, op, f32, std::nullopt),
@@ -105,8 +105,8 @@ UpdateOp fa::attn::expandForward(RewriterBase &rewriter, ForwardOp op) {
 /// loops over blocks. It divides by Hq / Hkv, which upstream would not
 /// speculate; but where a loop over the heads of Q runs there is a head, of Q
 /// and so of K and V.
-static void hoistHeadArithmetic(ArrayRef<LoopLikeOpInterface> loops) {
-  for (LoopLikeOpInterface loop : llvm::reverse(loops.drop_front(2)))
+static void hoistHeadArithmetic(ArrayRef<LoopLikeOpInterface> blockLoops) {
+  for (LoopLikeOpInterface loop : llvm::reverse(blockLoops))
     moveLoopInvariantCode(
         loop.getLoopRegions(),
         [&](Value value, Region *) {
@@ -125,16 +125,21 @@ LogicalResult fa::attn::tileUpdate(RewriterBase &rewriter, UpdateOp op,
   OpBuilder::InsertionGuard guard(rewriter);
   rewriter.setInsertionPoint(op);
   scf::SCFTilingOptions options;
-  options.setTileSizes({rewriter.getIndexAttr(1), rewriter.getIndexAttr(1),
-                        rewriter.getIndexAttr(br), rewriter.getIndexAttr(bc)});
-  // Batch, head, then KV blocks outside and Q blocks inside.
-  options.setInterchange({0, 1, 3, 2});
+  // Batch and head one at a time, then KV blocks outside and Q blocks inside.
+  unsigned numLeading = op.getMax().getType().getRank() - 1;
+  SmallVector<OpFoldResult> sizes(numLeading, rewriter.getIndexAttr(1));
+  sizes.append({rewriter.getIndexAttr(br), rewriter.getIndexAttr(bc)});
+  options.setTileSizes(sizes);
+  SmallVector<int64_t> order =
+      llvm::to_vector(llvm::seq<int64_t>(0, numLeading));
+  order.append({numLeading + 1, numLeading});
+  options.setInterchange(order);
   FailureOr<scf::SCFTilingResult> tiled = scf::tileUsingSCF(
       rewriter, cast<TilingInterface>(op.getOperation()), options);
   if (failed(tiled))
     return op.emitOpError("could not be tiled");
   rewriter.replaceOp(op, tiled->replacements);
-  hoistHeadArithmetic(tiled->loops);
+  hoistHeadArithmetic(ArrayRef(tiled->loops).drop_front(numLeading));
   return success();
 }
 
@@ -162,6 +167,8 @@ struct TilePass : public fa::attn::impl::TileBase<TilePass> {
 
     IRRewriter rewriter(&getContext());
     for (ForwardOp op : ops) {
+      if (op.isRagged())
+        op = splitSequences(rewriter, op);
       expandVariants(rewriter, op);
       UpdateOp update = expandForward(rewriter, op);
       if (failed(tileUpdate(rewriter, update, schedule->br, schedule->bc)))

@@ -17,13 +17,55 @@ class Attn_Attr<string name, string attrMnemonic, list<Trait> traits = []>
   let mnemonic = attrMnemonic;
 }
 
-def Attn_CausalAttr : Attn_Attr<"Causal", "causal", [
-    DeclareAttrInterfaceMethods<Attn_VariantAttrInterface>]> {
+class Attn_Variant<string name, string attrMnemonic, list<string> methods>
+    : Attn_Attr<name, attrMnemonic, [
+        DeclareAttrInterfaceMethods<Attn_VariantAttrInterface, methods>]>;
+
+def Attn_CausalAttr : Attn_Variant<"Causal", "causal", ["hasMask", "buildMask"]> {
   let summary = "a query sees the keys up to its own position";
   let description = [{
     Causal mask, aligned to the bottom right corner of the score matrix: query i
     of Sq sees key j of Skv where `j <= i + Skv - Sq`. With Sq > Skv the first
-    Sq - Skv queries see no key.
+    Sq - Skv queries see no key. Sq and Skv are the lengths of the sequence
+    where these differ within a batch.
+  }];
+}
+
+def Attn_WindowAttr : Attn_Variant<"Window", "window", ["hasMask", "buildMask"]> {
+  let summary = "a query sees the keys near its own position";
+  let description = [{
+    Sliding window, inclusive at both ends, aligned to the bottom right corner:
+    query i of Sq sees key j of Skv where `p - left <= j <= p + right` with
+    `p = i + Skv - Sq`. A side that is left out is open; `left = 0` is the
+    query's own position and not "no window".
+
+    Example: `#attn.window<left = 1023, right = 0>`: causal, 1024 keys at most.
+  }];
+  let parameters = (ins OptionalParameter<"std::optional<int64_t>">:$left,
+                        OptionalParameter<"std::optional<int64_t>">:$right);
+  let assemblyFormat = "`<` struct(params) `>`";
+  let genVerifyDecl = 1;
+}
+
+def Attn_SoftcapAttr : Attn_Variant<"Softcap", "softcap", ["hasScore", "buildScore"]> {
+  let summary = "scores bounded smoothly";
+  let description = [{
+    `cap * tanh(s / cap)` of the scaled score s, with `cap` > 0, as in Gemma 2.
+
+    Example: `#attn.softcap<30.0>`.
+  }];
+  let parameters = (ins "::mlir::FloatAttr":$cap);
+  let assemblyFormat = "`<` $cap `>`";
+  let genVerifyDecl = 1;
+}
+
+def Attn_AlibiAttr : Attn_Variant<"Alibi", "alibi", ["hasScore", "buildScore"]> {
+  let summary = "scores lowered with distance, by a slope for each head";
+  let description = [{
+    `s - slope(h) * |i + Skv - Sq - j|` with the slopes of Press et al., "Train
+    Short, Test Long" (2022): with n the largest power of two up to Hq,
+    `slope(h) = 2^(-8 (h + 1) / n)` for h < n and `2^(-4 (2 (h - n) + 1) / n)`
+    for the rest. Other slopes are a score region that reads a tensor.
   }];
 }
 

@@ -21,6 +21,15 @@
 #include "fa/Dialect/Attn/IR/AttnDialect.h.inc"
 #include "fa/Dialect/Attn/IR/AttnEnums.h.inc"
 
+namespace fa::attn {
+/// What a variant's expression may use: values inside a region.
+struct VariantScope {
+  mlir::Value batch, head, row, key; ///< indexes of the score
+  mlir::Value seqQ, seqKV;           ///< lengths of the sequence, elements
+  mlir::Value headsQ;                ///< how many heads of Q there are
+};
+} // namespace fa::attn
+
 #include "fa/Dialect/Attn/IR/AttnAttrInterfaces.h.inc"
 
 #define GET_ATTRDEF_CLASSES

@@ -23,8 +23,8 @@ def Attn_Dialect : Dialect {
     Level B says the same as a fold: `attn.init` makes an empty state (acc, max,
     sum) for each query row, `attn.update` folds a block of keys and values into
     it, and `attn.finalize` turns it into O and LSE. An update over all keys
-    equals the updates over the blocks of any partition of them, in order: that
-    is the algebra behind the tiling passes (Milakov and Gimelshein, "Online
+    equals the updates over the blocks of any partition of them, in order or each
+    into a state of its own with `attn.merge` over those: that is the algebra behind the tiling passes (Milakov and Gimelshein, "Online
     normalizer calculation for softmax", 2018; Dao et al., "FlashAttention",
     2022).
   }];
@@ -32,7 +32,7 @@ def Attn_Dialect : Dialect {
   let hasOperationAttrVerify = 1;
   let dependentDialects = [
     "::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
-    "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect"
+    "::mlir::math::MathDialect", "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect"
   ];
 }
 

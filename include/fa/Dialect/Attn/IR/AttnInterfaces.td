@@ -13,19 +13,26 @@ def Attn_VariantAttrInterface : AttrInterface<"VariantAttrInterface"> {
   let cppNamespace = "::fa::attn";
   let description = [{
     Sugar for a common variant: an attribute in the `using` list of
-    `attn.forward` that writes its meaning into the op's regions. `mask` and
-    `score` build the expression at the builder's insertion point (inside the
-    region) and return it, or null where the variant has no such part. Lengths
-    are those of the whole problem, in elements.
+    `attn.forward` that writes its meaning into the op's regions. The build
+    methods write at the builder's insertion point, which is inside a region.
   }];
   let methods = [
-    InterfaceMethod<[{Whether this variant hides keys.}], "bool", "hasMask">,
+    InterfaceMethod<[{Whether this variant hides keys.}], "bool", "hasMask",
+      (ins), "", [{ return false; }]>,
+    InterfaceMethod<[{Whether this variant changes scores.}], "bool", "hasScore",
+      (ins), "", [{ return false; }]>,
     InterfaceMethod<[{
       Builds the i1 that says whether key `j` is visible to query `i`.
       }], "::mlir::Value", "buildMask",
       (ins "::mlir::OpBuilder &":$builder, "::mlir::Location":$loc,
-           "::mlir::ValueRange":$bhij, "::mlir::Value":$seqQ,
-           "::mlir::Value":$seqKV)>,
+           "const ::fa::attn::VariantScope &":$scope), "",
+      [{ llvm_unreachable("this variant hides no keys"); }]>,
+    InterfaceMethod<[{
+      Builds the new score from `score`, a scalar of any float type, in that type.
+      }], "::mlir::Value", "buildScore",
+      (ins "::mlir::OpBuilder &":$builder, "::mlir::Location":$loc,
+           "::mlir::Value":$score, "const ::fa::attn::VariantScope &":$scope), "",
+      [{ llvm_unreachable("this variant changes no scores"); }]>,
   ];
 }
 

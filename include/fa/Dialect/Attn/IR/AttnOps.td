@@ -20,7 +20,7 @@ class Attn_Op<string mnemonic, list<Trait> traits = []>
     : Op<Attn_Dialect, mnemonic, traits>;
 
 def Attn_ForwardOp : Attn_Op<"forward", [
-    RecursiveMemoryEffects, RecursivelySpeculatable]> {
+    AttrSizedOperandSegments, RecursiveMemoryEffects, RecursivelySpeculatable]> {
   let summary = "attention over whole tensors: O and LSE";
   let description = [{
     For each batch b, query head h and query i, over the visible keys j:
@@ -43,10 +43,22 @@ def Attn_ForwardOp : Attn_Op<"forward", [
       unscaled scores); 1/sqrt(D) where it is left out.
     - `score(%s, %b, %h, %i, %j) {...}` yields the new f32 score.
     - `mask(%b, %h, %i, %j) {...}` yields an i1: whether query i sees key j.
-      Indexes count from the start of the whole sequence, of Q or of K. Both regions may use
-      values from outside, tensors too.
-    - `using [...]`: sugar for common variants (`#attn.causal`), which expands
-      into the regions.
+      Indexes count from the start of the whole sequence, of Q or of K. Both
+      regions may use values from outside, tensors too.
+    - `using [...]`: sugar for common variants (`#attn.causal`, `#attn.window`,
+      `#attn.softcap`, `#attn.alibi`), which expands into the regions; scores
+      change in the order of the list, after the region.
+
+    Sequences of different lengths:
+
+    - `kv_lens(%n)`, a tensor [B] of i32: batch b has n[b] keys; what k and v hold
+      beyond is never used, whatever it is. Skv in a variant's formula is n[b].
+    - without a batch dimension (q [H, Sq, D], o [H, Sq, Dv], lse [H, Sq]) there
+      is one sequence, b = 0; or, with `cu_seqlens(%cq, %ck)`, two tensors [B + 1]
+      of i32, B sequences packed one after the other: sequence b has the queries
+      cq[b] to cq[b + 1] and the keys ck[b] to ck[b + 1], which both count from 0
+      in the regions. Rows of o and lse before cq[0] or from cq[B] on are
+      unspecified. The entries must not decrease nor be over the tensors' sizes.
 
     Example:
 
@@ -55,18 +67,36 @@ def Attn_ForwardOp : Attn_Op<"forward", [
         scale(%scale) using [#attn.causal] : tensor<?x?x?x128xbf16>, tensor<?x?x?xf32>
     ```
   }];
-  let arguments = (ins Attn_Tensor4:$q, Attn_Tensor4:$k, Attn_Tensor4:$v,
-                       Optional<F32>:$scale, OptionalAttr<ArrayAttr>:$variants);
+  let arguments = (ins Attn_Tensor:$q, Attn_Tensor:$k, Attn_Tensor:$v,
+                       Optional<Attn_Lengths>:$cuSeqlensQ, Optional<Attn_Lengths>:$cuSeqlensKV,
+                       Optional<Attn_Lengths>:$kvLens, Optional<F32>:$scale,
+                       OptionalAttr<ArrayAttr>:$variants);
   let regions = (region MaxSizedRegion<1>:$scoreRegion, MaxSizedRegion<1>:$maskRegion);
-  let results = (outs Attn_Tensor4:$o, Attn_RowStats:$lse);
+  let results = (outs Attn_Tensor:$o, Attn_RowStats:$lse);
   let assemblyFormat = [{
     `ins` `(` $q `,` $k `,` $v `:` type($q) `,` type($k) `,` type($v) `)`
+    (`cu_seqlens` `(` $cuSeqlensQ^ `,` $cuSeqlensKV `:` type($cuSeqlensQ) `,` type($cuSeqlensKV) `)`)?
+    (`kv_lens` `(` $kvLens^ `:` type($kvLens) `)`)?
     (`scale` `(` $scale^ `)`)? (`using` $variants^)?
     custom<VariantRegions>($scoreRegion, $maskRegion)
     attr-dict `:` type($o) `,` type($lse)
   }];
+  let extraClassDeclaration = [{
+    /// Whether q, k and v have a batch dimension.
+    bool isBatched() { return getQ().getType().getRank() == 4; }
+    /// Whether q, k and v hold several sequences one after the other.
+    bool isPacked() { return bool(getCuSeqlensQ()); }
+    /// Whether sequences may differ in length.
+    bool isRagged() { return isPacked() || getKvLens(); }
+    /// The dimensions of q and k that count heads, rows and elements.
+    int64_t getHeadAxis() { return getQ().getType().getRank() - 3; }
+    int64_t getSequenceAxis() { return getQ().getType().getRank() - 2; }
+    int64_t getHeadDim() { return getQ().getType().getShape().back(); }
+    int64_t getHeadDimV() { return getV().getType().getShape().back(); }
+  }];
   let hasVerifier = 1;
   let hasRegionVerifier = 1;
+  let hasCanonicalizer = 1;
 }
 
 class Attn_StateOp<string mnemonic, list<Trait> traits = []>
@@ -81,8 +111,9 @@ def Attn_InitOp : Attn_StateOp<"init", [Pure,
     AllTypesMatch<["sumInit", "sum"]>]> {
   let summary = "the empty state: acc = 0, max = -inf, sum = 0";
   let description = [{
-    The neutral element of the fold. acc is [B, H, Sq, Dv] or a tile [Br, Dv];
-    max and sum are [B, H, Sq] or [Br]; all f32.
+    The neutral element of the fold. acc is [B, H, Sq, Dv], [H, Sq, Dv] or a tile
+    [Br, Dv]; max and sum are the same without Dv; all f32. One more leading
+    dimension makes several states (see `attn.merge`).
 
     Example:
 
@@ -90,8 +121,8 @@ def Attn_InitOp : Attn_StateOp<"init", [Pure,
     %a, %m, %l = attn.init outs(%a0, %m0, %l0 : tensor<64x128xf32>, tensor<64xf32>, tensor<64xf32>)
     ```
   }];
-  let arguments = (ins Attn_AccOrTile:$accInit, Attn_RowsOrTile:$maxInit, Attn_RowsOrTile:$sumInit);
-  let results = (outs Attn_AccOrTile:$acc, Attn_RowsOrTile:$max, Attn_RowsOrTile:$sum);
+  let arguments = (ins Attn_AccOrPartial:$accInit, Attn_RowsOrPartial:$maxInit, Attn_RowsOrPartial:$sumInit);
+  let results = (outs Attn_AccOrPartial:$acc, Attn_RowsOrPartial:$max, Attn_RowsOrPartial:$sum);
   let assemblyFormat = [{
     `outs` `(` $accInit `,` $maxInit `,` $sumInit `:` type($accInit) `,` type($maxInit) `,` type($sumInit) `)` attr-dict
   }];
@@ -104,7 +135,7 @@ def Attn_InitOp : Attn_StateOp<"init", [Pure,
 }
 
 def Attn_UpdateOp : Attn_StateOp<"update", [
-    RecursiveMemoryEffects, RecursivelySpeculatable,
+    PartialReductionOpInterface, RecursiveMemoryEffects, RecursivelySpeculatable,
     AllTypesMatch<["accInit", "acc"]>, AllTypesMatch<["maxInit", "max"]>,
     AllTypesMatch<["sumInit", "sum"]>]> {
   let summary = "folds a block of keys and values into the state of a block of queries";
@@ -125,14 +156,16 @@ def Attn_UpdateOp : Attn_StateOp<"update", [
     update): acc' = (acc * sum * exp(u * (max - max')) + sum_j p[j] v[j,:]) / sum'.
     Where no key was visible so far the state stays (0, -inf, 0).
 
-    The operands are whole tensors as in `attn.forward` with state [B, Hq, Sq,
-    Dv] and [B, Hq, Sq], or tiles of one head: q [Br, D], k [Bc, D], v [Bc, Dv],
-    acc [Br, Dv], max and sum [Br]. `at(%b, %h, %i, %j)` is the position of their
+    The operands are whole tensors as in `attn.forward` (without packing) with
+    state [B, Hq, Sq, Dv] and [B, Hq, Sq], or tiles of one head: q [Br, D], k
+    [Bc, D], v [Bc, Dv], acc [Br, Dv], max and sum [Br]. `at(%b, %h, %i, %j)` is the position of their
     first element in the whole problem, and `lens(%sq, %skv)` the lengths of the
     whole problem. p is rounded to v's element type before the product with v.
 
     Tiling: parallel over (b, h, i), a reduction over j. A tile of one batch and
-    one head drops those dimensions.
+    one head drops those dimensions. Tiled as a partial reduction (outer
+    parallel), n tiles of keys each fold into a state of their own, which
+    `attn.merge` folds into one.
   }];
   let arguments = (ins
     Attn_TensorOrTile:$q, Attn_TensorOrTile:$k, Attn_TensorOrTile:$v,
@@ -158,9 +191,88 @@ def Attn_UpdateOp : Attn_StateOp<"update", [
     bool isTile() { return getQ().getType().getRank() == 2; }
     bool hasScore() { return !getScoreRegion().empty(); }
     bool hasMask() { return !getMaskRegion().empty(); }
+    // PartialReductionOpInterface, whose generated declarations would need
+    // `using namespace mlir`.
+    ::llvm::FailureOr<::llvm::SmallVector<::mlir::Value>>
+    generateInitialTensorForPartialReduction(
+        ::mlir::OpBuilder &builder, ::mlir::Location loc,
+        ::llvm::ArrayRef<::mlir::OpFoldResult> sizes,
+        const ::llvm::SetVector<unsigned> &reductionDims);
+    ::llvm::FailureOr<::mlir::TilingResult> tileToPartialReduction(
+        ::mlir::OpBuilder &builder, ::mlir::Location loc,
+        ::mlir::ReductionTilingStrategy strategy, ::mlir::ValueRange init,
+        ::llvm::ArrayRef<::mlir::OpFoldResult> offsets,
+        ::llvm::ArrayRef<::mlir::OpFoldResult> sizes,
+        const ::llvm::SetVector<unsigned> &reductionDims,
+        ::llvm::ArrayRef<::mlir::OpFoldResult> splits);
+    ::llvm::FailureOr<::mlir::MergeResult> mergeReductions(
+        ::mlir::OpBuilder &builder, ::mlir::Location loc,
+        ::mlir::ValueRange partialReduce,
+        const ::llvm::SetVector<unsigned> &reductionDims);
+    ::llvm::LogicalResult getPartialResultTilePosition(
+        ::mlir::OpBuilder &builder, unsigned resultNumber,
+        ::mlir::ReductionTilingStrategy strategy,
+        ::llvm::ArrayRef<::mlir::OpFoldResult> offsets,
+        ::llvm::ArrayRef<::mlir::OpFoldResult> sizes,
+        const ::llvm::SetVector<unsigned> &reductionDims,
+        ::llvm::ArrayRef<::mlir::OpFoldResult> splits,
+        ::llvm::SmallVector<::mlir::OpFoldResult> &resultOffsets,
+        ::llvm::SmallVector<::mlir::OpFoldResult> &resultSizes);
   }];
   let hasVerifier = 1;
   let hasRegionVerifier = 1;
+  let hasCanonicalizer = 1;
+}
+
+def Attn_MergeOp : Attn_StateOp<"merge", [Pure,
+    AllTypesMatch<["accInit", "acc"]>, AllTypesMatch<["maxInit", "max"]>,
+    AllTypesMatch<["sumInit", "sum"]>]> {
+  let summary = "folds n partial states into one";
+  let description = [{
+    The product of the monoid of states, over the leading dimension of the
+    partial ones and the state in `outs`; with s over these n + 1 states and u the
+    factor from the unit of max to the natural exponent (`unit(%u)`):
+
+    ```
+    max' = maximum(max[s] for all s)
+    w[s] = exp(u * (max[s] - max')), 0 where max[s] is -inf
+    sum' = sum_s w[s] * sum[s]
+    acc' = sum_s w[s] * acc[s]
+    ```
+
+    With `normalized`, acc holds acc / sum: acc' = sum_s w[s] * sum[s] * acc[s] /
+    sum'. Empty states alone give (0, -inf, 0). A pair (o, lse) of finished
+    attention is the normalised state (o, lse, 1) in the unit 1.
+
+    Shapes: partial acc [n, B, H, Sq, Dv], [n, H, Sq, Dv] or [n, Br, Dv], partial
+    max and sum the same without Dv; the state in `outs` the same without n.
+
+    Tiling: parallel over (b, h, i); all n states are in each tile.
+
+    Example:
+
+    ```mlir
+    %a, %m, %l = attn.merge ins(%as, %ms, %ls : tensor<4x64x128xf32>, tensor<4x64xf32>, tensor<4x64xf32>) unit(%u)
+        outs(%a0, %m0, %l0 : tensor<64x128xf32>, tensor<64xf32>, tensor<64xf32>)
+    ```
+  }];
+  let arguments = (ins
+    Attn_PartialAcc:$partialAcc, Attn_PartialRows:$partialMax, Attn_PartialRows:$partialSum, F32:$unit,
+    Attn_AccOrTile:$accInit, Attn_RowsOrTile:$maxInit, Attn_RowsOrTile:$sumInit, UnitAttr:$normalized);
+  let results = (outs Attn_AccOrTile:$acc, Attn_RowsOrTile:$max, Attn_RowsOrTile:$sum);
+  let assemblyFormat = [{
+    (`normalized` $normalized^)?
+    `ins` `(` $partialAcc `,` $partialMax `,` $partialSum `:` type($partialAcc) `,` type($partialMax) `,` type($partialSum) `)`
+    `unit` `(` $unit `)`
+    `outs` `(` $accInit `,` $maxInit `,` $sumInit `:` type($accInit) `,` type($maxInit) `,` type($sumInit) `)` attr-dict
+  }];
+  let extraClassDeclaration = [{
+    ::mlir::MutableOperandRange getDpsInitsMutable() {
+      return ::mlir::MutableOperandRange(getOperation(), 4, 3);
+    }
+  }];
+  let hasVerifier = 1;
+  let hasCanonicalizer = 1;
 }
 
 def Attn_FinalizeOp : Attn_StateOp<"finalize", [Pure,

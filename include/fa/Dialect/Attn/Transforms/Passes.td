@@ -12,8 +12,9 @@ include "mlir/Pass/PassBase.td"
 def ExpandVariants : Pass<"expand-variants", "::mlir::func::FuncOp"> {
   let summary = "write the `using` sugar of attn.forward into its regions";
   let description = [{
-    Level A to A. Each variant joins the mask region by `and`. `--tile` does this
-    first; the pass exists to look at the result.
+    Level A to A. A variant's mask joins the mask region by `and`; its score is
+    applied to what the score region yields, in the order of the list. `--tile`
+    does this first; the pass exists to look at the result.
 
     Before:
     ```mlir
@@ -29,8 +30,37 @@ def ExpandVariants : Pass<"expand-variants", "::mlir::func::FuncOp"> {
     } : ...
     ```
   }];
-  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::tensor::TensorDialect"];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect",
+    "::mlir::tensor::TensorDialect"];
   let statistics = [Statistic<"numVariants", "num-variants", "variants expanded">];
+}
+
+def SplitSequences : Pass<"split-sequences", "::mlir::func::FuncOp"> {
+  let summary = "sequences of different lengths: a loop over attention on one each";
+  let description = [{
+    Level A to A. `attn.forward` with `cu_seqlens` or `kv_lens` becomes a
+    `scf.forall` over sequences around `attn.forward` on slices of just their
+    length, so that nothing beyond it is ever read. The `using` list is expanded
+    on the way, with each sequence's own lengths. `--tile` does this first.
+
+    Before:
+    ```mlir
+    attn.forward ins(%q, %k, %v : tensor<?x?x64xf16>, ...) cu_seqlens(%cq, %ck : ...) ...
+    ```
+    After:
+    ```mlir
+    scf.forall (%b) in (%n) shared_outs(%o = ..., %lse = ...) {
+      %i0 = tensor.extract %cq[%b] ...
+      %qb = tensor.extract_slice %q[0, %i0, 0] [%h, %sq, 64] ...
+      ...
+      %ob, %lseb = attn.forward ins(%qb, %kb, %vb : ...) ...
+      ... tensor.parallel_insert_slice %ob into %o[0, %i0, 0] ...
+    }
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect",
+    "::mlir::tensor::TensorDialect"];
+  let statistics = [Statistic<"numSplit", "num-split", "attentions split">];
 }
 
 def ChooseSchedule : Pass<"choose-schedule", "::mlir::func::FuncOp"> {

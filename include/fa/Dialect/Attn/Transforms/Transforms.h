@@ -28,12 +28,23 @@ ScheduleProblem getProblem(ForwardOp op);
 /// Writes the variants of `op` into its regions. Returns how many there were.
 unsigned expandVariants(mlir::RewriterBase &rewriter, ForwardOp op);
 
+/// How many queries and keys a sequence has, as indexes.
+using SequenceLengths = std::pair<mlir::Value, mlir::Value>;
+/// The lengths of sequence `batch` of `op`, read at the builder's place.
+SequenceLengths buildSequenceLengths(mlir::OpBuilder &builder,
+                                     mlir::Location loc, ForwardOp op,
+                                     mlir::Value batch);
+
+/// Replaces `op`, whose sequences may differ in length, by a loop over its
+/// sequences; see the pass. Returns the op in the loop.
+ForwardOp splitSequences(mlir::RewriterBase &rewriter, ForwardOp op);
+
 /// Replaces `op` by init, update and finalize on whole tensors. The update is
-/// normalised. Variants must have been expanded.
+/// normalised. Variants must have been expanded and sequences split.
 UpdateOp expandForward(mlir::RewriterBase &rewriter, ForwardOp op);
 
-/// Tiles a whole-tensor update by (1, 1, br, bc) with the KV loop outside the Q
-/// loop; replaces `op`.
+/// Tiles a whole-tensor update by one batch, one head, br and bc with the KV
+/// loop outside the Q loop; replaces `op`.
 mlir::LogicalResult tileUpdate(mlir::RewriterBase &rewriter, UpdateOp op,
                                int64_t br, int64_t bc);
 
