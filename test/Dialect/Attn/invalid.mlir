@@ -171,3 +171,99 @@ module attributes {attn.schedule = 3} {}
 
 // expected-error @+1 {{has no attribute 'attn.schedul' in the attn dialect}}
 func.func private @schedule_name() attributes {attn.schedul = 3}
+
+// -----
+
+func.func @window_without_sides(%q: tensor<1x1x?x64xf16>) {
+  // expected-error @+1 {{a window needs a left or a right side}}
+  %o, %lse = attn.forward ins(%q, %q, %q : tensor<1x1x?x64xf16>, tensor<1x1x?x64xf16>, tensor<1x1x?x64xf16>) using [#attn.window<>] : tensor<1x1x?x64xf16>, tensor<1x1x?xf32>
+  return
+}
+
+// -----
+
+func.func @negative_window(%q: tensor<1x1x?x64xf16>) {
+  // expected-error @+1 {{the sides of a window must be from 0 to 2^31 - 1, found -1}}
+  %o, %lse = attn.forward ins(%q, %q, %q : tensor<1x1x?x64xf16>, tensor<1x1x?x64xf16>, tensor<1x1x?x64xf16>) using [#attn.window<left = -1>] : tensor<1x1x?x64xf16>, tensor<1x1x?xf32>
+  return
+}
+
+// -----
+
+func.func @cap(%q: tensor<1x1x?x64xf16>) {
+  // expected-error @+1 {{the cap must be positive and finite, found 0}}
+  %o, %lse = attn.forward ins(%q, %q, %q : tensor<1x1x?x64xf16>, tensor<1x1x?x64xf16>, tensor<1x1x?x64xf16>) using [#attn.softcap<0.0>] : tensor<1x1x?x64xf16>, tensor<1x1x?xf32>
+  return
+}
+
+// -----
+
+func.func @packed_rank(%q: tensor<1x1x?x64xf16>, %c: tensor<?xi32>) {
+  // expected-error @+1 {{cu_seqlens is for packed tensors, which have three dimensions, found 4}}
+  %o, %lse = attn.forward ins(%q, %q, %q : tensor<1x1x?x64xf16>, tensor<1x1x?x64xf16>, tensor<1x1x?x64xf16>) cu_seqlens(%c, %c : tensor<?xi32>, tensor<?xi32>) : tensor<1x1x?x64xf16>, tensor<1x1x?xf32>
+  return
+}
+
+// -----
+
+func.func @packed_sizes(%q: tensor<1x?x64xf16>, %c: tensor<3xi32>, %d: tensor<4xi32>) {
+  // expected-error @+1 {{cu_seqlens of q and of k must have one size, found 3 and 4}}
+  %o, %lse = attn.forward ins(%q, %q, %q : tensor<1x?x64xf16>, tensor<1x?x64xf16>, tensor<1x?x64xf16>) cu_seqlens(%c, %d : tensor<3xi32>, tensor<4xi32>) : tensor<1x?x64xf16>, tensor<1x?xf32>
+  return
+}
+
+// -----
+
+func.func @packed_empty(%q: tensor<1x?x64xf16>, %c: tensor<0xi32>) {
+  // expected-error @+1 {{cu_seqlens must have an entry more than there are sequences, found none}}
+  %o, %lse = attn.forward ins(%q, %q, %q : tensor<1x?x64xf16>, tensor<1x?x64xf16>, tensor<1x?x64xf16>) cu_seqlens(%c, %c : tensor<0xi32>, tensor<0xi32>) : tensor<1x?x64xf16>, tensor<1x?xf32>
+  return
+}
+
+// -----
+
+func.func @packed_type(%q: tensor<1x?x64xf16>, %c: tensor<?xi64>) {
+  // expected-error @+1 {{must be 1D tensor of 32-bit signless integer values}}
+  %o, %lse = attn.forward ins(%q, %q, %q : tensor<1x?x64xf16>, tensor<1x?x64xf16>, tensor<1x?x64xf16>) cu_seqlens(%c, %c : tensor<?xi64>, tensor<?xi64>) : tensor<1x?x64xf16>, tensor<1x?xf32>
+  return
+}
+
+// -----
+
+func.func @kv_lens_rank(%q: tensor<1x?x64xf16>, %n: tensor<?xi32>) {
+  // expected-error @+1 {{kv_lens is for tensors with a batch dimension, which have four, found 3}}
+  %o, %lse = attn.forward ins(%q, %q, %q : tensor<1x?x64xf16>, tensor<1x?x64xf16>, tensor<1x?x64xf16>) kv_lens(%n : tensor<?xi32>) : tensor<1x?x64xf16>, tensor<1x?xf32>
+  return
+}
+
+// -----
+
+func.func @kv_lens_size(%q: tensor<2x1x?x64xf16>, %n: tensor<3xi32>) {
+  // expected-error @+1 {{kv_lens must have a length for each batch, found 3 and 2}}
+  %o, %lse = attn.forward ins(%q, %q, %q : tensor<2x1x?x64xf16>, tensor<2x1x?x64xf16>, tensor<2x1x?x64xf16>) kv_lens(%n : tensor<3xi32>) : tensor<2x1x?x64xf16>, tensor<2x1x?xf32>
+  return
+}
+
+// -----
+
+func.func @merge_rank(%a: tensor<16x64xf32>, %m: tensor<16xf32>, %as: tensor<4x1x16x64xf32>, %ms: tensor<4x16xf32>, %u: f32) {
+  // expected-error @+1 {{the partial acc must have one dimension more than the state's, found 4 and 2}}
+  %r:3 = attn.merge ins(%as, %ms, %ms : tensor<4x1x16x64xf32>, tensor<4x16xf32>, tensor<4x16xf32>) unit(%u) outs(%a, %m, %m : tensor<16x64xf32>, tensor<16xf32>, tensor<16xf32>)
+  return
+}
+
+// -----
+
+func.func @merge_count(%a: tensor<16x64xf32>, %m: tensor<16xf32>, %as: tensor<4x16x64xf32>, %ms: tensor<3x16xf32>, %u: f32) {
+  // expected-error @+1 {{the partial acc, max and sum must be of as many states, found 4, 3 and 3}}
+  %r:3 = attn.merge ins(%as, %ms, %ms : tensor<4x16x64xf32>, tensor<3x16xf32>, tensor<3x16xf32>) unit(%u) outs(%a, %m, %m : tensor<16x64xf32>, tensor<16xf32>, tensor<16xf32>)
+  return
+}
+
+// -----
+
+func.func @merge_size(%a: tensor<16x64xf32>, %m: tensor<16xf32>, %as: tensor<4x16x32xf32>, %ms: tensor<4x16xf32>, %u: f32) {
+  // expected-error @+1 {{the partial acc and the state's must have the same size behind the leading dimension, found 'tensor<4x16x32xf32>' and 'tensor<16x64xf32>'}}
+  %r:3 = attn.merge ins(%as, %ms, %ms : tensor<4x16x32xf32>, tensor<4x16xf32>, tensor<4x16xf32>) unit(%u) outs(%a, %m, %m : tensor<16x64xf32>, tensor<16xf32>, tensor<16xf32>)
+  return
+}

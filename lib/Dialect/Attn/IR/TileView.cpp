@@ -36,8 +36,8 @@ Value TileView::slice(Value source, ArrayRef<OFR> offsets, ArrayRef<OFR> sizes,
                                         sizes, strides);
 }
 
-Value TileView::matrix(Value source, ArrayRef<OFR> heads, OFR offset,
-                       OFR size) {
+Value TileView::matrix(Value source, ArrayRef<OFR> heads,
+                       ArrayRef<OFR> headSizes, OFR offset, OFR size) {
   auto type = cast<RankedTensorType>(source.getType());
   SmallVector<OFR> offsets(heads), sizes(headSizes);
   SmallVector<bool> dropped(heads.size(), dropsLeading);

@@ -32,11 +32,12 @@ public:
   TileView(mlir::OpBuilder &builder, mlir::Location loc, unsigned numLeading,
            llvm::ArrayRef<OFR> offsets, llvm::ArrayRef<OFR> sizes);
 
-  /// The tile of a matrix, of rows `offset`, `size` in the heads `heads`.
-  mlir::Value matrix(mlir::Value source, llvm::ArrayRef<OFR> heads, OFR offset,
-                     OFR size);
+  /// The tile of a matrix, of rows `offset`, `size` in the leading `heads`,
+  /// `headSizes`.
+  mlir::Value matrix(mlir::Value source, llvm::ArrayRef<OFR> heads,
+                     llvm::ArrayRef<OFR> headSizes, OFR offset, OFR size);
   mlir::Value matrix(mlir::Value source) {
-    return matrix(source, headOffsets, rowOffset, rowSize);
+    return matrix(source, headOffsets, headSizes, rowOffset, rowSize);
   }
   /// The tile of a row tensor.
   mlir::Value rows(mlir::Value source);
@@ -45,6 +46,7 @@ public:
   mlir::Value partial(mlir::Value source, bool isMatrix, OFR offset, OFR count);
 
   llvm::ArrayRef<OFR> getHeadOffsets() const { return headOffsets; }
+  llvm::ArrayRef<OFR> getHeadSizes() const { return headSizes; }
 
 private:
   mlir::Value slice(mlir::Value source, llvm::ArrayRef<OFR> offsets,

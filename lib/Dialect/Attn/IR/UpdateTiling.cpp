@@ -56,6 +56,17 @@ static OFR keyHead(OpBuilder &builder, Location loc, Value q, Value k,
   return arith::DivUIOp::create(builder, loc, value(head), group).getResult();
 }
 
+/// Whether `size` is all of dimension `dim` of `tensor`.
+static bool isWholeDim(OFR size, Value tensor, int64_t dim) {
+  auto type = cast<RankedTensorType>(tensor.getType());
+  if (!type.isDynamicDim(dim))
+    return isConstantIntValue(size, type.getDimSize(dim));
+  auto value = dyn_cast<Value>(size);
+  auto dimOp = value ? value.getDefiningOp<tensor::DimOp>() : tensor::DimOp();
+  return dimOp && dimOp.getSource() == tensor &&
+         dimOp.getConstantIndex() == dim;
+}
+
 /// Position plus offset, folded where both are known.
 static Value advance(OpBuilder &builder, Location loc, Value position,
                      OFR offset) {
@@ -71,27 +82,38 @@ static Value advance(OpBuilder &builder, Location loc, Value position,
 /// The tile of `op` for a tile of its iteration space, folding into the state
 /// `state` (acc, max, sum), which is a tile already. `slices` gets the slices
 /// of q, k and v.
-static FailureOr<UpdateOp> tileInto(UpdateOp op, OpBuilder &builder,
-                                    TileView &view, ArrayRef<OFR> offsets,
-                                    ArrayRef<OFR> sizes, ValueRange state,
-                                    SmallVector<Value> &slices) {
+static FailureOr<UpdateOp>
+tileInto(UpdateOp op, OpBuilder &builder, TileView &view, ArrayRef<OFR> offsets,
+         ArrayRef<OFR> sizes, function_ref<SmallVector<Value>()> sliceState,
+         SmallVector<Value> &slices) {
   Location loc = op.getLoc();
 
-  // 1. Several heads of a group in one tile would need several heads of K and
-  //    V: only tiles of one head have a head of K and V.
+  // 1. The heads of K and V: the one that a head of Q reads, or all for all.
+  //    Any other number of heads in one tile has no slice of K and V.
   SmallVector<OFR> keyHeads(view.getHeadOffsets());
+  SmallVector<OFR> keyHeadSizes(view.getHeadSizes());
   if (!keyHeads.empty()) {
     unsigned head = keyHeads.size() - 1;
-    if (!isConstantIntValue(sizes[head], 1))
-      return op.emitOpError("tiles over heads by one, found another tile size");
-    keyHeads[head] = keyHead(builder, loc, op.getQ(), op.getK(), offsets[head]);
+    if (isConstantIntValue(sizes[head], 1))
+      keyHeads[head] =
+          keyHead(builder, loc, op.getQ(), op.getK(), offsets[head]);
+    else if (isConstantIntValue(offsets[head], 0) &&
+             isWholeDim(sizes[head], op.getQ(), head))
+      keyHeadSizes[head] = tensor::getMixedSize(builder, loc, op.getK(), head);
+    else
+      return op.emitOpError("tiles over heads by one, or not at all");
   }
 
   // 2. Slices of the operands.
   Value q = view.matrix(op.getQ());
-  Value k = view.matrix(op.getK(), keyHeads, offsets.back(), sizes.back());
-  Value v = view.matrix(op.getV(), keyHeads, offsets.back(), sizes.back());
-  llvm::append_range(slices, SmallVector<Value>{q, k, v});
+  auto keyTile = [&](Value source) {
+    return view.matrix(source, keyHeads, keyHeadSizes, offsets.back(),
+                       sizes.back());
+  };
+  Value k = keyTile(op.getK()), v = keyTile(op.getV());
+  SmallVector<Value> state = sliceState();
+  slices = {q, k, v};
+  llvm::append_range(slices, state);
 
   // 3. Where the tile lies in the whole problem.
   SmallVector<Value> position{op.getBatchPosition(), op.getHeadPosition(),
@@ -116,11 +138,13 @@ FailureOr<TilingResult> UpdateOp::getTiledImplementation(OpBuilder &builder,
                                                          ArrayRef<OFR> sizes) {
   TileView view(builder, getLoc(), getMax().getType().getRank() - 1, offsets,
                 sizes);
-  SmallVector<Value> slices{view.matrix(getAccInit()), view.rows(getMaxInit()),
-                            view.rows(getSumInit())};
-  SmallVector<Value> state(slices);
+  auto sliceState = [&] {
+    return SmallVector<Value>{view.matrix(getAccInit()),
+                              view.rows(getMaxInit()), view.rows(getSumInit())};
+  };
+  SmallVector<Value> slices;
   FailureOr<UpdateOp> tiled =
-      tileInto(*this, builder, view, offsets, sizes, state, slices);
+      tileInto(*this, builder, view, offsets, sizes, sliceState, slices);
   if (failed(tiled))
     return failure();
   return tilingResult(*tiled, slices);
@@ -197,13 +221,15 @@ FailureOr<TilingResult> UpdateOp::tileToPartialReduction(
     return emitOpError("splits into parallel parts only");
   TileView view(builder, loc, getMax().getType().getRank() - 1, offsets, sizes);
   OFR one = builder.getIndexAttr(1);
-  SmallVector<Value> slices{
-      view.partial(init[0], /*isMatrix=*/true, splits.front(), one),
-      view.partial(init[1], /*isMatrix=*/false, splits.front(), one),
-      view.partial(init[2], /*isMatrix=*/false, splits.front(), one)};
-  SmallVector<Value> state(slices);
+  auto sliceState = [&] {
+    return SmallVector<Value>{
+        view.partial(init[0], /*isMatrix=*/true, splits.front(), one),
+        view.partial(init[1], /*isMatrix=*/false, splits.front(), one),
+        view.partial(init[2], /*isMatrix=*/false, splits.front(), one)};
+  };
+  SmallVector<Value> slices;
   FailureOr<UpdateOp> tiled =
-      tileInto(*this, builder, view, offsets, sizes, state, slices);
+      tileInto(*this, builder, view, offsets, sizes, sliceState, slices);
   if (failed(tiled))
     return failure();
   return tilingResult(*tiled, slices);

@@ -33,7 +33,8 @@ public:
       : rewriter(rewriter), loc(op.getLoc()), op(op), batch(batch) {}
 
   /// The offsets and sizes of the slice of `tensor`, a matrix or a row tensor
-  /// whose first row is `firstRow` and which has `numRows` rows.
+  /// whose first row is `firstRow` and which has `numRows` rows: all rows where
+  /// these are null.
   void locate(Value tensor, Value firstRow, Value numRows,
               SmallVector<OFR> &offsets, SmallVector<OFR> &sizes);
   /// The slice, without the batch dimension.
@@ -60,7 +61,8 @@ void SequenceSlicer::locate(Value tensor, Value firstRow, Value numRows,
   int64_t axis = op.getSequenceAxis();
   if (firstRow)
     offsets[axis] = firstRow;
-  sizes[axis] = numRows;
+  if (numRows)
+    sizes[axis] = numRows;
 }
 
 /// `shape` without the batch dimension, if it has one.
@@ -155,7 +157,9 @@ ForwardOp fa::attn::splitSequences(RewriterBase &rewriter, ForwardOp op) {
   // 2. Attention on this sequence's slices.
   auto [seqQ, seqKV] = buildSequenceLengths(rewriter, loc, op, batch);
   Value firstQ, firstKV;
-  if (op.isPacked()) {
+  if (!op.isPacked()) {
+    seqQ = {};
+  } else {
     firstQ = firstRowOf(rewriter, loc, op.getCuSeqlensQ(), batch);
     firstKV = firstRowOf(rewriter, loc, op.getCuSeqlensKV(), batch);
   }
