@@ -54,7 +54,10 @@ void fa::buildFa2Pipeline(OpPassManager &pm, const PipelineOptions &options) {
   function.addPass(attn::createTile());
   function.addPass(attn::createInterchange());
   function.addPass(attn::createDelayNormalization());
-  function.addPass(attn::createSkipMaskedBlocks());
+  // Kernels cannot follow lists of blocks: their loops take all blocks.
+  attn::SkipMaskedBlocksOptions skip;
+  skip.blockLists = options.level <= Level::Arithmetic;
+  function.addPass(attn::createSkipMaskedBlocks(skip));
   function.addPass(attn::createPadTiles());
   if (options.level == Level::Blocks)
     return;

@@ -7,6 +7,8 @@
 
 #include "fa/Pipelines/Register.h"
 
+#include "RegisterUpstream.h"
+
 #include "fa/Conversion/AttnToLinalg/AttnToLinalg.h"
 #include "fa/Conversion/CtaToNVVM/Passes.h"
 #include "fa/Conversion/LinalgToCta/LinalgToCta.h"
@@ -17,19 +19,16 @@
 #include "fa/Target/Cubin.h"
 #include "fa/Target/Passes.h"
 
-#include "mlir/InitAllDialects.h"
-#include "mlir/InitAllExtensions.h"
-#include "mlir/InitAllPasses.h"
+#include "mlir/IR/DialectRegistry.h"
 
 void fa::registerDialects(mlir::DialectRegistry &registry) {
-  mlir::registerAllDialects(registry);
-  mlir::registerAllExtensions(registry);
+  registerUpstreamDialects(registry);
   registry.insert<attn::AttnDialect, cta::CtaDialect>();
   registerPTXTranslations(registry);
 }
 
 void fa::registerPasses(Level deepest) {
-  mlir::registerAllPasses();
+  registerUpstreamPasses();
   attn::registerAttnPasses();
   registerAttnToLinalgPasses();
   registerLinalgToCtaPasses();

@@ -36,7 +36,8 @@ struct OnlineSoftmaxPass
     }
     SmallVector<Operation *> ops;
     function.walk([&](Operation *op) {
-      if (isa<attn::InitOp, attn::UpdateOp, attn::FinalizeOp>(op))
+      if (isa<attn::InitOp, attn::UpdateOp, attn::FinalizeOp,
+              attn::BlockListOp>(op))
         ops.push_back(op);
       else if (isa<attn::ForwardOp>(op))
         op->emitWarning("--online-softmax leaves whole attention alone: run "
@@ -60,6 +61,10 @@ private:
     }
     if (auto finalize = dyn_cast<attn::FinalizeOp>(op)) {
       lowerFinalize(rewriter, finalize);
+      return success();
+    }
+    if (auto list = dyn_cast<attn::BlockListOp>(op)) {
+      lowerBlockList(rewriter, list);
       return success();
     }
     ++numUpdates;

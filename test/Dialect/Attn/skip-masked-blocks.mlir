@@ -1,5 +1,5 @@
 // RUN: fa-opt --tile --interchange --skip-masked-blocks %S/../../../kernels-gen/specs/attention.mlir | FileCheck %s
-// RUN: fa-opt --tile --interchange --skip-masked-blocks --split-input-file %s -verify-diagnostics | FileCheck %s --check-prefix=SECOND
+// RUN: fa-opt --tile --interchange --skip-masked-blocks=block-lists=false --split-input-file %s -verify-diagnostics | FileCheck %s --check-prefix=SECOND
 
 // Causal: full blocks without a mask and with static sizes, then partial ones up to the last visible key.
 // CHECK-LABEL: func @attention
@@ -164,7 +164,7 @@ func.func @doubling(%q: tensor<1x4x?x64xf16>, %k: tensor<1x4x?x64xf16>, %n: inde
 
 // SECOND-LABEL: func @unknown
 func.func @unknown(%q: tensor<1x4x?x64xf16>, %k: tensor<1x4x?x64xf16>) -> tensor<1x4x?x64xf16> {
-  // expected-warning @+1 {{--skip-masked-blocks does not apply: the mask is no conjunction of affine bounds on the key}}
+  // expected-warning @+1 {{--skip-masked-blocks does not apply: the mask bounds no keys by affine comparisons of i and j}}
   %o, %lse = attn.forward ins(%q, %k, %k : tensor<1x4x?x64xf16>, tensor<1x4x?x64xf16>, tensor<1x4x?x64xf16>)
       mask(%b, %h, %i, %j) {
         %r = arith.muli %j, %i : index
@@ -172,4 +172,73 @@ func.func @unknown(%q: tensor<1x4x?x64xf16>, %k: tensor<1x4x?x64xf16>) -> tensor
         attn.yield %sees : i1
       } : tensor<1x4x?x64xf16>, tensor<1x4x?xf32>
   return %o : tensor<1x4x?x64xf16>
+}
+
+// -----
+
+// A prefix or the past: the full blocks end where the later of the two does at the first row. The prefix's length does not
+// depend on i and j and moves out of the region.
+// SECOND-LABEL: func @prefix
+// SECOND: scf.forall (%[[I:.*]], %{{.*}}, %[[B:.*]]) =
+// SECOND: %[[ROWS:.*]] = affine.min
+// SECOND: %[[N:.*]] = tensor.extract %{{.*}}[%[[B]]]
+// SECOND: %[[PREFIX:.*]] = arith.index_cast %[[N]]
+// SECOND-DAG: %[[LAST:.*]] = arith.addi %[[I]], %[[ROWS]]
+// SECOND-DAG: %[[FIRST:.*]] = arith.addi %[[I]], %c1
+// SECOND-DAG: %[[SOME:.*]] = arith.maxsi %[[PREFIX]], %[[LAST]]
+// SECOND-DAG: %[[ALL:.*]] = arith.maxsi %[[PREFIX]], %[[FIRST]]
+// SECOND-DAG: %[[END:.*]] = arith.minsi %[[SOME]]
+// SECOND-DAG: arith.minsi %[[ALL]]
+// SECOND: scf.for
+// SECOND: scf.for
+func.func @prefix(%q: tensor<2x4x?x64xf16>, %k: tensor<2x4x?x64xf16>, %lengths: tensor<2xi32>) -> tensor<2x4x?x64xf16> {
+  %o, %lse = attn.forward ins(%q, %k, %k : tensor<2x4x?x64xf16>, tensor<2x4x?x64xf16>, tensor<2x4x?x64xf16>)
+      mask(%b, %h, %i, %j) {
+        %n = tensor.extract %lengths[%b] : tensor<2xi32>
+        %length = arith.index_cast %n : i32 to index
+        %inPrefix = arith.cmpi slt, %j, %length : index
+        %past = arith.cmpi sle, %j, %i : index
+        %sees = arith.ori %inPrefix, %past : i1
+        attn.yield %sees : i1
+      } : tensor<2x4x?x64xf16>, tensor<2x4x?xf32>
+  return %o : tensor<2x4x?x64xf16>
+}
+
+// -----
+
+// Not in the future, by a negation; every second key by a coefficient.
+// SECOND-LABEL: func @negated
+// SECOND: arith.floordivsi
+// SECOND: scf.for
+// SECOND-NOT: mask(
+// SECOND: scf.yield
+// SECOND: scf.for
+// SECOND: mask(
+func.func @negated(%q: tensor<2x4x?x64xf16>, %k: tensor<2x4x?x64xf16>) -> tensor<2x4x?x64xf16> {
+  %c2 = arith.constant 2 : index
+  %true = arith.constant true
+  %o, %lse = attn.forward ins(%q, %k, %k : tensor<2x4x?x64xf16>, tensor<2x4x?x64xf16>, tensor<2x4x?x64xf16>)
+      mask(%b, %h, %i, %j) {
+        %twice = arith.muli %j, %c2 : index
+        %future = arith.cmpi sgt, %twice, %i : index
+        %sees = arith.xori %future, %true : i1
+        attn.yield %sees : i1
+      } : tensor<2x4x?x64xf16>, tensor<2x4x?xf32>
+  return %o : tensor<2x4x?x64xf16>
+}
+
+// -----
+
+// Rows that see all or nothing: the block is cut where no row of it sees.
+// SECOND-LABEL: func @rows
+// SECOND: arith.cmpi sle
+// SECOND: arith.select
+// SECOND: scf.for
+func.func @rows(%q: tensor<2x4x?x64xf16>, %k: tensor<2x4x?x64xf16>, %n: index) -> tensor<2x4x?x64xf16> {
+  %o, %lse = attn.forward ins(%q, %k, %k : tensor<2x4x?x64xf16>, tensor<2x4x?x64xf16>, tensor<2x4x?x64xf16>)
+      mask(%b, %h, %i, %j) {
+        %sees = arith.cmpi slt, %i, %n : index
+        attn.yield %sees : i1
+      } : tensor<2x4x?x64xf16>, tensor<2x4x?xf32>
+  return %o : tensor<2x4x?x64xf16>
 }

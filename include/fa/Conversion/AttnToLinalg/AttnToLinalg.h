@@ -11,6 +11,7 @@
 #include "fa/Dialect/Attn/IR/AttnDialect.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/Pass/Pass.h"
 
@@ -27,6 +28,7 @@ void lowerInit(mlir::RewriterBase &rewriter, attn::InitOp op);
 mlir::LogicalResult lowerUpdate(mlir::RewriterBase &rewriter,
                                 attn::UpdateOp op);
 void lowerFinalize(mlir::RewriterBase &rewriter, attn::FinalizeOp op);
+void lowerBlockList(mlir::RewriterBase &rewriter, attn::BlockListOp op);
 
 } // namespace fa
 

@@ -43,7 +43,7 @@ def OnlineSoftmax : Pass<"online-softmax", "::mlir::func::FuncOp"> {
   }];
   let dependentDialects = [
     "::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect", "::mlir::math::MathDialect",
-    "::mlir::tensor::TensorDialect"];
+    "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect"];
   let options = [
     Option<"rescale", "rescale", "std::string", "\"always\"",
            "when the accumulator is rescaled: always">,

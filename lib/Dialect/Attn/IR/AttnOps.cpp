@@ -68,6 +68,14 @@ static void printVariantRegions(OpAsmPrinter &printer, Operation *,
   printVariantRegion(printer, mask, "mask");
 }
 
+static ParseResult parseMaskRegion(OpAsmParser &parser, Region &mask) {
+  return parseVariantRegion(parser, mask, "mask", false);
+}
+
+static void printMaskRegion(OpAsmPrinter &printer, Operation *, Region &mask) {
+  printVariantRegion(printer, mask, "mask");
+}
+
 #define GET_OP_CLASSES
 #include "fa/Dialect/Attn/IR/AttnOps.cpp.inc"
 
@@ -322,4 +330,26 @@ LogicalResult FinalizeOp::verify() {
       failed(verifyRows(*this, "acc", getAcc(), "sum", getSum())) ||
       failed(verifyOutput(*this, getAcc(), getAcc(), "o", getOInit())) ||
       failed(verifyRows(*this, "o", getOInit(), "lse", getLseInit())));
+}
+
+//===----------------------------------------------------------------------===//
+// BlockListOp
+//===----------------------------------------------------------------------===//
+
+LogicalResult BlockListOp::verify() {
+  if (getCounts().getType().getDimSize(3) != 2)
+    return emitOpError("the counts must be two for each block of queries, "
+                       "found ")
+           << getCounts().getType();
+  for (int64_t dim = 0; dim < 3; ++dim)
+    if (differ(getBlocks().getType().getDimSize(dim),
+               getCounts().getType().getDimSize(dim)))
+      return emitOpError("blocks and counts must have the same leading sizes, "
+                         "found ")
+             << getBlocks().getType() << " and " << getCounts().getType();
+  return success();
+}
+
+LogicalResult BlockListOp::verifyRegions() {
+  return verifyVariantRegion(*this, getMaskRegion(), /*isScore=*/false);
 }

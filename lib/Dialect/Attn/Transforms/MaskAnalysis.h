@@ -5,7 +5,18 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Reads a mask region as a conjunction of bounds on j that are affine in i.
+// Bounds, for a block of rows, the keys that some row sees and the keys that
+// all rows see. Each is one interval: what some row sees is inside the first,
+// what is inside the second all rows see. Intervals follow the region's own
+// expression:
+//
+//   comparison, affine in i and j   a half line of keys, at the block's first
+//                                   or last row
+//   and                             intersections
+//   or                              the hull; the union where that is an
+//                                   interval, else the longer one
+//   not, select                     by de Morgan's rules
+//   anything else                   all keys; no key
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,31 +27,38 @@
 #include "mlir/IR/Region.h"
 #include "mlir/IR/Value.h"
 
+#include <optional>
+
 namespace fa::attn {
 
-/// rowCoefficient * i + sum of coefficient * symbol + constant.
-struct AffineBound {
-  int64_t rowCoefficient = 0; ///< 0 or 1
-  llvm::SmallVector<std::pair<mlir::Value, int64_t>> symbols;
-  int64_t constant = 0;
-
-  /// Builds the bound's value at row `row`.
-  mlir::Value build(mlir::OpBuilder &builder, mlir::Location loc,
-                    mlir::Value row) const;
+/// The keys [begin, end). Null means open: from the first, or to the last.
+struct KeyInterval {
+  mlir::Value begin, end;
 };
 
-/// What is known of a mask: key j is visible to query i only if `lower <= j <=
-/// upper` for all bounds; and if so, it is visible for certain where `isExact`.
-struct MaskBounds {
-  llvm::SmallVector<AffineBound> upper, lower;
-  bool isExact = true;
+/// What is known of the keys that a block of rows sees.
+struct VisibleKeys {
+  /// Outside of it no row sees a key.
+  KeyInterval some;
+  /// Inside of it all rows see all keys. Nothing where no such keys are known.
+  std::optional<KeyInterval> all;
+
+  /// Whether nothing was learnt.
+  bool isUnknown() const { return !some.begin && !some.end && !all; }
 };
 
-/// Analyses a mask region (b, h, i, j) -> i1; an empty region hides nothing.
-/// `batch` and `head` stand for b and h. Symbols are values that dominate
-/// `scope`'s op; anything else makes the bounds inexact.
-MaskBounds analyzeMask(mlir::Region &mask, mlir::Value batch, mlir::Value head,
-                       mlir::Region *scope);
+/// A block of rows, and what b and h stand for. All values dominate the
+/// builder's place.
+struct RowBlock {
+  mlir::Value batch, head, firstRow, numRows;
+};
+
+/// Analyses a mask region (b, h, i, j) -> i1 for a block of rows; an empty
+/// region hides nothing. Writes the arithmetic of the bounds at the builder's
+/// place, and with it copies of what the region computes from values other than
+/// i and j alone.
+VisibleKeys analyzeMask(mlir::OpBuilder &builder, mlir::Location loc,
+                        mlir::Region &mask, const RowBlock &rows);
 
 } // namespace fa::attn
 

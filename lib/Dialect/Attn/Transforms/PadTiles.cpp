@@ -26,14 +26,13 @@ namespace fa::attn {
 #include "fa/Dialect/Attn/Transforms/Passes.h.inc"
 } // namespace fa::attn
 
-/// The constant that bounds the rows of `tile`, where there is one.
-static FailureOr<int64_t> boundRows(Value tile) {
+/// The constant that bounds dimension `dim` of `tile`, where there is one.
+static FailureOr<int64_t> boundRows(Value tile, unsigned dim = 0) {
   auto type = cast<RankedTensorType>(tile.getType());
-  if (!type.isDynamicDim(0))
-    return type.getDimSize(0);
+  if (!type.isDynamicDim(dim))
+    return type.getDimSize(dim);
   return ValueBoundsConstraintSet::computeConstantBound(
-      presburger::BoundType::UB,
-      ValueBoundsConstraintSet::Variable(tile, /*dim=*/0),
+      presburger::BoundType::UB, ValueBoundsConstraintSet::Variable(tile, dim),
       /*stopCondition=*/nullptr, /*closedUB=*/true);
 }
 
@@ -41,11 +40,11 @@ static bool hasDynamicRows(Value tile) {
   return cast<RankedTensorType>(tile.getType()).isDynamicDim(0);
 }
 
-/// `type` with `rows` rows.
-static RankedTensorType withRows(Type type, int64_t rows) {
+/// `type` with `rows` as dimension `dim`.
+static RankedTensorType withRows(Type type, int64_t rows, unsigned dim = 0) {
   auto tensorType = cast<RankedTensorType>(type);
   SmallVector<int64_t> shape(tensorType.getShape());
-  shape.front() = rows;
+  shape[dim] = rows;
   return RankedTensorType::get(shape, tensorType.getElementType());
 }
 
@@ -55,16 +54,20 @@ public:
   explicit TilePadder(RewriterBase &rewriter) : rewriter(rewriter) {}
 
   /// Makes the whole fold static that begins at an init of tiles.
-  LogicalResult padFold(Fold &fold);
+  LogicalResult padFold(InitOp init);
   /// Pads what is still dynamic of one update.
   LogicalResult padUpdate(UpdateOp update);
 
   unsigned numPadded = 0;
 
 private:
-  FailureOr<Value> pad(Value tile, double value);
+  FailureOr<Value> pad(Value tile, double value, unsigned dim = 0);
   LogicalResult padKeys(UpdateOp update);
   LogicalResult padState(UpdateOp update);
+  LogicalResult padPartials(MergeOp merge, int64_t rows);
+  void replaceDests(Operation *op, MutableOperandRange dests, int64_t rows);
+  LogicalResult followUse(OpOperand &use, Type oldType, Value rows,
+                          int64_t staticRows, SmallVector<Value> &state);
   Value cutRows(Value tile, Value rows, Type type);
   void joinKeyLimit(UpdateOp update);
   void makeStatic(Value tile, int64_t rows);
@@ -73,11 +76,13 @@ private:
 };
 } // namespace
 
-/// `tile` padded to its bound with `value`, right after the tile's definition.
-FailureOr<Value> TilePadder::pad(Value tile, double value) {
-  if (!hasDynamicRows(tile))
+/// `tile` padded to its bound in dimension `dim` with `value`, right after the
+/// tile's definition.
+FailureOr<Value> TilePadder::pad(Value tile, double value, unsigned dim) {
+  auto type = cast<RankedTensorType>(tile.getType());
+  if (!type.isDynamicDim(dim))
     return tile;
-  FailureOr<int64_t> rows = boundRows(tile);
+  FailureOr<int64_t> rows = boundRows(tile, dim);
   if (failed(rows))
     return mlir::emitError(tile.getLoc(), "--pad-tiles finds no constant bound "
                                           "on the rows of this tile of type ")
@@ -85,17 +90,16 @@ FailureOr<Value> TilePadder::pad(Value tile, double value) {
   OpBuilder::InsertionGuard guard(rewriter);
   rewriter.setInsertionPointAfterValue(tile);
   Location loc = tile.getLoc();
-  auto type = cast<RankedTensorType>(tile.getType());
   Value element = arith::ConstantOp::create(
       rewriter, loc, rewriter.getFloatAttr(type.getElementType(), value));
-  Value size = tensor::DimOp::create(rewriter, loc, tile, 0);
+  Value size = tensor::DimOp::create(rewriter, loc, tile, dim);
   Value bound = arith::ConstantIndexOp::create(rewriter, loc, *rows);
   SmallVector<OpFoldResult> low(type.getRank(), rewriter.getIndexAttr(0));
   SmallVector<OpFoldResult> high(low);
-  high.front() = arith::SubIOp::create(rewriter, loc, bound, size).getResult();
+  high[dim] = arith::SubIOp::create(rewriter, loc, bound, size).getResult();
   ++numPadded;
-  return tensor::PadOp::create(rewriter, loc, withRows(type, *rows), tile, low,
-                               high, element)
+  return tensor::PadOp::create(rewriter, loc, withRows(type, *rows, dim), tile,
+                               low, high, element)
       .getResult();
 }
 
@@ -198,67 +202,107 @@ void TilePadder::makeStatic(Value tile, int64_t rows) {
     tile.setType(withRows(tile.getType(), rows));
 }
 
-LogicalResult TilePadder::padFold(Fold &fold) {
-  FailureOr<int64_t> rows = boundRows(fold.init.getAccInit());
-  if (failed(rows))
-    return fold.init.emitError("--pad-tiles finds no constant bound on the "
-                               "rows of this state");
-  if (!hasDynamicRows(fold.init.getAccInit()))
-    return success();
+/// Pads the partial states that `merge` folds into a static state.
+LogicalResult TilePadder::padPartials(MergeOp merge, int64_t rows) {
+  FailureOr<Value> acc = pad(merge.getPartialAcc(), 0.0, 1);
+  FailureOr<Value> max =
+      pad(merge.getPartialMax(), -std::numeric_limits<double>::infinity(), 1);
+  FailureOr<Value> sum = pad(merge.getPartialSum(), 0.0, 1);
+  if (failed(acc) || failed(max) || failed(sum))
+    return failure();
+  rewriter.modifyOpInPlace(merge, [&] {
+    merge.getPartialAccMutable().assign(*acc);
+    merge.getPartialMaxMutable().assign(*max);
+    merge.getPartialSumMutable().assign(*sum);
+  });
+  return success();
+}
+
+/// Gives `op` static destinations.
+void TilePadder::replaceDests(Operation *op, MutableOperandRange dests,
+                              int64_t rows) {
   OpBuilder::InsertionGuard guard(rewriter);
+  rewriter.setInsertionPoint(op);
+  for (OpOperand &dest : dests) {
+    RankedTensorType type = withRows(dest.get().getType(), rows);
+    Value empty = tensor::EmptyOp::create(
+        rewriter, op->getLoc(), type.getShape(), type.getElementType());
+    rewriter.modifyOpInPlace(op, [&] { dest.set(empty); });
+  }
+}
 
-  // 1. Destinations of the static size.
-  auto replaceEmpty = [&](Operation *op, MutableOperandRange dests) {
-    rewriter.setInsertionPoint(op);
-    for (OpOperand &dest : dests) {
-      RankedTensorType type = withRows(dest.get().getType(), *rows);
-      Value empty = tensor::EmptyOp::create(
-          rewriter, op->getLoc(), type.getShape(), type.getElementType());
-      rewriter.modifyOpInPlace(op, [&] { dest.set(empty); });
-    }
+/// Carries the static state on through `use`, which was of `oldType` and has
+/// `rows` rows that count: through the fold's own ops, or cut for others. Adds
+/// to `state` what becomes static.
+LogicalResult TilePadder::followUse(OpOperand &use, Type oldType, Value rows,
+                                    int64_t staticRows,
+                                    SmallVector<Value> &state) {
+  Operation *user = use.getOwner();
+  auto carry = [&](Value value) {
+    makeStatic(value, staticRows);
+    state.push_back(value);
   };
-  FinalizeOp finalize = fold.finalize;
-  rewriter.setInsertionPoint(finalize);
-  Value size = tensor::DimOp::create(rewriter, finalize.getLoc(),
-                                     finalize.getOInit(), 0);
-  SmallVector<Type> types(finalize->getResultTypes());
-  replaceEmpty(fold.init, fold.init.getDpsInitsMutable());
-  replaceEmpty(finalize, finalize.getDpsInitsMutable());
-
-  // 2. The state's type, all the way: init, loops, updates. Each iter_arg of
-  //    the loops between them is a tile of the state by construction of the
-  //    fold.
-  rewriter.modifyOpInPlace(fold.init, [&] {
-    for (Value result : fold.init->getResults())
-      makeStatic(result, *rows);
-  });
-  SmallVector<Value> state{finalize.getAcc(), finalize.getMax(),
-                           finalize.getSum()};
-  for (Value value : state)
-    while (value) {
-      makeStatic(value, *rows);
-      if (auto arg = dyn_cast<BlockArgument>(value)) {
-        auto loop = cast<scf::ForOp>(arg.getOwner()->getParentOp());
-        value = loop.getTiedLoopInit(arg)->get();
-      } else if (auto loop = value.getDefiningOp<scf::ForOp>()) {
-        value =
-            loop.getYieldedValues()[cast<OpResult>(value).getResultNumber()];
-      } else if (auto update = value.getDefiningOp<UpdateOp>()) {
-        value = update.getTiedOpOperand(cast<OpResult>(value))->get();
-      } else {
-        value = {};
-      }
+  if (isa<UpdateOp, MergeOp>(user)) {
+    auto dps = cast<DestinationStyleOpInterface>(user);
+    carry(dps.getTiedOpResult(&use));
+    if (auto merge = dyn_cast<MergeOp>(user);
+        merge && failed(padPartials(merge, staticRows)))
+      return failure();
+    return success();
+  }
+  if (auto loop = dyn_cast<scf::ForOp>(user)) {
+    carry(loop.getTiedLoopRegionIterArg(&use));
+    carry(loop.getTiedLoopResult(&use));
+    return success();
+  }
+  // The loop that it ends has static results already.
+  if (isa<scf::YieldOp>(user))
+    return success();
+  if (auto finalize = dyn_cast<FinalizeOp>(user)) {
+    if (!hasDynamicRows(finalize.getO()))
+      return success();
+    replaceDests(finalize, finalize.getDpsInitsMutable(), staticRows);
+    SmallVector<Type> types(finalize->getResultTypes());
+    OpBuilder::InsertionGuard guard(rewriter);
+    rewriter.setInsertionPointAfter(finalize);
+    for (auto [result, type] : llvm::zip_equal(finalize->getResults(), types)) {
+      makeStatic(result, staticRows);
+      Value cut = cutRows(result, rows, type);
+      rewriter.replaceAllUsesExcept(result, cut, cut.getDefiningOp());
     }
+    return success();
+  }
+  OpBuilder::InsertionGuard guard(rewriter);
+  rewriter.setInsertionPointAfterValue(use.get());
+  Value cut = cutRows(use.get(), rows, oldType);
+  rewriter.modifyOpInPlace(user, [&] { use.set(cut); });
+  return success();
+}
 
-  // 3. O and LSE as short as they were.
-  rewriter.modifyOpInPlace(finalize, [&] {
-    for (Value result : finalize->getResults())
-      makeStatic(result, *rows);
-  });
-  rewriter.setInsertionPointAfter(finalize);
-  for (auto [result, type] : llvm::zip_equal(finalize->getResults(), types)) {
-    Value cut = cutRows(result, size, type);
-    rewriter.replaceAllUsesExcept(result, cut, cut.getDefiningOp());
+LogicalResult TilePadder::padFold(InitOp init) {
+  if (!hasDynamicRows(init.getAccInit()))
+    return success();
+  FailureOr<int64_t> staticRows = boundRows(init.getAccInit());
+  if (failed(staticRows))
+    return init.emitError("--pad-tiles finds no constant bound on the rows of "
+                          "this state");
+  OpBuilder::InsertionGuard guard(rewriter);
+  rewriter.setInsertionPoint(init);
+  Value rows =
+      tensor::DimOp::create(rewriter, init.getLoc(), init.getAccInit(), 0);
+  SmallVector<Type> oldTypes(init->getResultTypes());
+  replaceDests(init, init.getDpsInitsMutable(), *staticRows);
+  for (auto [result, oldType] : llvm::zip_equal(init->getResults(), oldTypes)) {
+    makeStatic(result, *staticRows);
+    SmallVector<Value> state{result};
+    while (!state.empty()) {
+      Value value = state.pop_back_val();
+      SmallVector<OpOperand *> uses =
+          llvm::to_vector(llvm::make_pointer_range(value.getUses()));
+      for (OpOperand *use : uses)
+        if (failed(followUse(*use, oldType, rows, *staticRows, state)))
+          return failure();
+    }
   }
   ++numPadded;
   return success();
@@ -267,20 +311,18 @@ LogicalResult TilePadder::padFold(Fold &fold) {
 FailureOr<unsigned> fa::attn::padTiles(RewriterBase &rewriter,
                                        Operation *root) {
   TilePadder padder(rewriter);
-  SmallVector<FinalizeOp> finalizes;
+  SmallVector<InitOp> inits;
   SmallVector<UpdateOp> updates;
   root->walk([&](Operation *op) {
-    if (auto finalize = dyn_cast<FinalizeOp>(op))
-      finalizes.push_back(finalize);
+    if (auto init = dyn_cast<InitOp>(op);
+        init && init.getMax().getType().getRank() == 1)
+      inits.push_back(init);
     else if (auto update = dyn_cast<UpdateOp>(op); update && update.isTile())
       updates.push_back(update);
   });
-  for (FinalizeOp finalize : finalizes) {
-    FailureOr<Fold> fold = traceFold(finalize);
-    bool isTile = finalize.getAcc().getType().getRank() == 2;
-    if (isTile && succeeded(fold) && failed(padder.padFold(*fold)))
+  for (InitOp init : inits)
+    if (failed(padder.padFold(init)))
       return failure();
-  }
   for (UpdateOp update : updates)
     if (failed(padder.padUpdate(update)))
       return failure();

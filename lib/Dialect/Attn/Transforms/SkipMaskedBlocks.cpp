@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "BlockLists.h"
 #include "MaskAnalysis.h"
 #include "Simplify.h"
 
@@ -39,17 +40,22 @@ struct IndexBuilder {
   Value max(Value lhs, Value rhs) {
     return arith::MaxSIOp::create(builder, loc, lhs, rhs);
   }
-  Value add(Value lhs, int64_t rhs) {
-    return arith::AddIOp::create(builder, loc, lhs, constant(rhs));
+  Value add(Value lhs, int64_t rhs) { return add(lhs, constant(rhs)); }
+  Value add(Value lhs, Value rhs) {
+    return isConstantIntValue(lhs, 0)
+               ? rhs
+               : arith::AddIOp::create(builder, loc, lhs, rhs).getResult();
+  }
+  Value sub(Value lhs, Value rhs) {
+    return isConstantIntValue(rhs, 0)
+               ? lhs
+               : arith::SubIOp::create(builder, loc, lhs, rhs).getResult();
   }
   /// The multiple of `block` at or below `value`, which is not negative.
   Value alignDown(Value value, int64_t block) {
     Value size = constant(block);
     Value count = arith::DivUIOp::create(builder, loc, value, size);
     return arith::MulIOp::create(builder, loc, count, size);
-  }
-  Value alignUp(Value value, int64_t block) {
-    return alignDown(add(value, block - 1), block);
   }
 };
 
@@ -61,42 +67,38 @@ struct BlockRanges {
 };
 } // namespace
 
-/// Computes the ranges for the rows [firstRow, lastRow] of a Q block.
-static BlockRanges buildRanges(IndexBuilder &index, const MaskBounds &mask,
-                               Value firstRow, Value lastRow, Value seqKV,
-                               int64_t block) {
-  Value zero = index.constant(0);
-  auto bound = [&](const AffineBound &b, Value row) {
-    return b.build(index.builder, index.loc, row);
+/// Cuts the blocks of `loop`, which count from its lower bound, by the keys.
+static BlockRanges buildRanges(IndexBuilder &index, const VisibleKeys &keys,
+                               scf::ForOp loop, int64_t block) {
+  Value first = loop.getLowerBound(), last = loop.getUpperBound();
+  // The block boundary at or below `key`, which is not before the first.
+  auto alignDown = [&](Value key) {
+    return index.add(first, index.alignDown(index.sub(key, first), block));
   };
 
-  // 1. Keys that some row sees: [begin, end). Bounds grow with the row.
-  Value end = seqKV, fullEnd = seqKV;
-  for (const AffineBound &upper : mask.upper) {
-    end = index.min(end, index.add(bound(upper, lastRow), 1));
-    fullEnd = index.min(fullEnd, index.add(bound(upper, firstRow), 1));
-  }
-  Value begin = zero, fullBegin = zero;
-  for (const AffineBound &lower : mask.lower) {
-    begin = index.max(begin, bound(lower, firstRow));
-    fullBegin = index.max(fullBegin, bound(lower, lastRow));
-  }
-
-  // 2. Blocks: whole ones for the full range, any touched for the others.
+  // 1. Blocks that any row touches.
   BlockRanges ranges;
-  ranges.hasLowerPart = !mask.lower.empty();
-  ranges.begin = ranges.hasLowerPart ? index.alignDown(begin, block) : zero;
-  ranges.end = index.max(end, ranges.begin);
-  if (!mask.isExact) {
-    ranges.hasLowerPart = false;
-    ranges.fullBegin = ranges.fullEnd = ranges.begin;
+  ranges.begin = first;
+  if (keys.some.begin)
+    ranges.begin = alignDown(index.max(keys.some.begin, first));
+  ranges.end = keys.some.end ? index.min(keys.some.end, last) : last;
+  ranges.end = index.max(ranges.end, ranges.begin);
+
+  // 2. Whole blocks between the keys that all rows see.
+  ranges.fullBegin = ranges.fullEnd = ranges.begin;
+  ranges.hasLowerPart = false;
+  if (!keys.all)
     return ranges;
+  if (keys.all->begin) {
+    ranges.hasLowerPart = true;
+    Value past = index.add(index.max(keys.all->begin, ranges.begin), block - 1);
+    ranges.fullBegin = index.min(alignDown(past), ranges.end);
   }
-  ranges.fullBegin = ranges.begin;
-  if (ranges.hasLowerPart)
-    ranges.fullBegin = index.min(index.alignUp(fullBegin, block), ranges.end);
-  ranges.fullEnd = index.max(index.alignDown(index.max(fullEnd, zero), block),
-                             ranges.fullBegin);
+  Value fullEnd =
+      keys.all->end ? index.min(keys.all->end, ranges.end) : ranges.end;
+  ranges.fullEnd = alignDown(index.max(fullEnd, first));
+  if (ranges.fullBegin != first)
+    ranges.fullEnd = index.max(ranges.fullEnd, ranges.fullBegin);
   return ranges;
 }
 
@@ -116,7 +118,8 @@ static Value makeRowsStatic(OpBuilder &builder, Value tile, int64_t rows) {
 }
 
 /// Makes the update in `loop` one over full blocks: no mask, static sizes.
-static void makeFull(RewriterBase &rewriter, UpdateOp update, int64_t block) {
+void fa::attn::makeFullBlock(RewriterBase &rewriter, UpdateOp update,
+                             int64_t block) {
   OpBuilder::InsertionGuard guard(rewriter);
   rewriter.setInsertionPoint(update);
   Value k = makeRowsStatic(rewriter, update.getK(), block);
@@ -140,9 +143,8 @@ static std::string findObstacle(UpdateOp update) {
   if (!outside(update.getRowPosition()) || !outside(update.getQ()) ||
       !outside(update.getBatchPosition()) || !outside(update.getHeadPosition()))
     return "the Q block changes inside the KV loop (run --interchange first)";
-  if (!getConstantIntValue(loop.getStep()) ||
-      !isConstantIntValue(loop.getLowerBound(), 0))
-    return "the KV loop does not start at zero with a constant step";
+  if (!getConstantIntValue(loop.getStep()))
+    return "the KV loop has no constant step";
   for (Value tile : {update.getK(), update.getV()}) {
     auto slice = tile.getDefiningOp<tensor::ExtractSliceOp>();
     if (!slice || slice->getBlock() != loop.getBody())
@@ -151,32 +153,13 @@ static std::string findObstacle(UpdateOp update) {
   return "";
 }
 
-LogicalResult fa::attn::skipMaskedBlocks(RewriterBase &rewriter,
-                                         UpdateOp update, std::string &reason) {
-  reason = findObstacle(update);
-  if (!reason.empty())
-    return failure();
-  auto loop = cast<scf::ForOp>(update->getParentOp());
-  MaskBounds mask =
-      analyzeMask(update.getMaskRegion(), update.getBatchPosition(),
-                  update.getHeadPosition(), loop->getParentRegion());
-  if (!mask.isExact && mask.upper.empty() && mask.lower.empty()) {
-    reason = "the mask is no conjunction of affine bounds on the key";
-    return failure();
-  }
-
+/// Cuts and splits `loop` by `keys`.
+static void splitLoop(RewriterBase &rewriter, scf::ForOp loop, UpdateOp update,
+                      const VisibleKeys &keys) {
   // 1. The ranges of blocks.
-  OpBuilder::InsertionGuard guard(rewriter);
-  rewriter.setInsertionPoint(loop);
   IndexBuilder index{rewriter, update.getLoc()};
   int64_t block = *getConstantIntValue(loop.getStep());
-  Value rows =
-      tensor::DimOp::create(rewriter, update.getLoc(), update.getQ(), 0);
-  Value firstRow = update.getRowPosition();
-  Value lastRow = index.add(
-      arith::AddIOp::create(rewriter, update.getLoc(), firstRow, rows), -1);
-  BlockRanges ranges =
-      buildRanges(index, mask, firstRow, lastRow, update.getSeqKV(), block);
+  BlockRanges ranges = buildRanges(index, keys, loop, block);
 
   // 2. A loop for each range, chained through the state.
   SmallVector<Value> state(loop.getInitArgs());
@@ -189,16 +172,43 @@ LogicalResult fa::attn::skipMaskedBlocks(RewriterBase &rewriter,
       copy.getInitArgsMutable().assign(state);
     });
     if (isFull)
-      makeFull(rewriter, cast<UpdateOp>(mapping.lookup(update.getOperation())),
-               block);
+      makeFullBlock(rewriter,
+                    cast<UpdateOp>(mapping.lookup(update.getOperation())),
+                    block);
     state.assign(copy.getResults().begin(), copy.getResults().end());
   };
   if (ranges.hasLowerPart)
     addLoop(ranges.begin, ranges.fullBegin, /*isFull=*/false);
-  if (mask.isExact)
+  if (keys.all)
     addLoop(ranges.fullBegin, ranges.fullEnd, /*isFull=*/true);
   addLoop(ranges.fullEnd, ranges.end, /*isFull=*/false);
   rewriter.replaceOp(loop, state);
+}
+
+LogicalResult fa::attn::skipMaskedBlocks(RewriterBase &rewriter,
+                                         UpdateOp update, bool blockLists,
+                                         std::string &reason) {
+  reason = findObstacle(update);
+  if (!reason.empty())
+    return failure();
+  auto loop = cast<scf::ForOp>(update->getParentOp());
+  OpBuilder::InsertionGuard guard(rewriter);
+  rewriter.setInsertionPoint(loop);
+  Value numRows =
+      tensor::DimOp::create(rewriter, update.getLoc(), update.getQ(), 0);
+  RowBlock rows{update.getBatchPosition(), update.getHeadPosition(),
+                update.getRowPosition(), numRows};
+  VisibleKeys keys =
+      analyzeMask(rewriter, update.getLoc(), update.getMaskRegion(), rows);
+  // Lists know the full blocks of any mask; bounds alone are for masks that
+  // they describe.
+  if (!keys.all && blockLists)
+    return listBlocks(rewriter, loop, update, reason);
+  if (keys.isUnknown()) {
+    reason = "the mask bounds no keys by affine comparisons of i and j";
+    return failure();
+  }
+  splitLoop(rewriter, loop, update, keys);
   return success();
 }
 
@@ -215,7 +225,7 @@ struct SkipMaskedBlocksPass
     IRRewriter rewriter(&getContext());
     for (UpdateOp update : updates) {
       std::string reason;
-      if (succeeded(skipMaskedBlocks(rewriter, update, reason)))
+      if (succeeded(skipMaskedBlocks(rewriter, update, blockLists, reason)))
         ++numSplit;
       else
         update.emitWarning("--skip-masked-blocks does not apply: ") << reason;

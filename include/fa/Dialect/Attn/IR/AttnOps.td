@@ -314,8 +314,49 @@ def Attn_FinalizeOp : Attn_StateOp<"finalize", [Pure,
   let hasVerifier = 1;
 }
 
+def Attn_BlockListOp : Attn_Op<"block_list", [
+    RecursiveMemoryEffects, RecursivelySpeculatable]> {
+  let summary = "which blocks of keys each block of queries sees";
+  let description = [{
+    For a mask whose blocks are known at run time only. Cuts the score matrix of
+    `lens(%sq, %skv)` into blocks of `blocks(br, bc)` and lists, for each batch,
+    head and block of queries, the numbers of the key blocks
+
+    - that all its queries see whole: the first counts[b, h, q, 0] entries of
+      blocks[b, h, q, :], in order;
+    - of which some of its queries see some: the next counts[b, h, q, 1] entries,
+      in order. A block that the end of the keys cuts short is one of these.
+
+    Entries after those are unspecified. Shapes: blocks [batches, heads,
+    ceil(sq / br), ceil(skv / bc)] and counts [batches, heads, ceil(sq / br), 2],
+    i32. `batches` and `heads` are 1 where the mask depends on neither.
+
+    Example:
+
+    ```mlir
+    %blocks, %counts = attn.block_list batches(%c1) heads(%c1) lens(%sq, %skv) blocks(128, 64) mask(%b, %h, %i, %j) {
+      %di = tensor.extract %ids[%i] : tensor<?xi32>
+      %dj = tensor.extract %ids[%j] : tensor<?xi32>
+      %sees = arith.cmpi eq, %di, %dj : i32
+      attn.yield %sees : i1
+    } : tensor<?x?x?x?xi32>, tensor<?x?x?x2xi32>
+    ```
+  }];
+  let arguments = (ins Index:$batches, Index:$heads, Index:$seqQ, Index:$seqKV,
+    ConfinedAttr<I64Attr, [IntPositive]>:$br, ConfinedAttr<I64Attr, [IntPositive]>:$bc);
+  let regions = (region SizedRegion<1>:$maskRegion);
+  let results = (outs TensorRankOf<[I32], [4]>:$blocks, TensorRankOf<[I32], [4]>:$counts);
+  let assemblyFormat = [{
+    `batches` `(` $batches `)` `heads` `(` $heads `)` `lens` `(` $seqQ `,` $seqKV `)`
+    `blocks` `(` $br `,` $bc `)` custom<MaskRegion>($maskRegion)
+    attr-dict `:` type($blocks) `,` type($counts)
+  }];
+  let hasVerifier = 1;
+  let hasRegionVerifier = 1;
+}
+
 def Attn_YieldOp : Attn_Op<"yield", [Pure, Terminator, ReturnLike,
-    ParentOneOf<["ForwardOp", "UpdateOp"]>]> {
+    ParentOneOf<["ForwardOp", "UpdateOp", "BlockListOp"]>]> {
   let summary = "yields a score (f32) or a mask element (i1)";
   let arguments = (ins AnyTypeOf<[F32, I1]>:$value);
   let assemblyFormat = "$value attr-dict `:` type($value)";

@@ -207,14 +207,20 @@ def DelayNormalization : Pass<"delay-normalization", "::mlir::func::FuncOp"> {
 def SkipMaskedBlocks : Pass<"skip-masked-blocks", "::mlir::func::FuncOp"> {
   let summary = "cut and split the KV loop: skip empty blocks, mask only partial ones";
   let description = [{
-    Level B to B. Derives from the mask region, for the rows of a Q block, which
-    keys any row sees and which keys all rows see: a conjunction of signed
-    comparisons that are affine in i and j with coefficients 0 and 1 (anything
-    else in the conjunction counts as "maybe"). The KV loop is cut to the first
-    interval and split in up to three loops around the second: partial blocks at
-    the lower edge, full blocks, partial blocks at the upper edge. Full blocks
-    lose the mask region and have static sizes; a block cut short by the end of
-    K counts as partial. Needs the Q loop outside (`--interchange`).
+    Level B to B. Derives from the mask region, for the rows of a Q block, an
+    interval outside of which no row sees a key and one inside of which all rows
+    see all keys: signed comparisons that are affine in i and j, joined by and,
+    or, not and select; what depends on neither i nor j may be anything. The KV
+    loop is cut to the first interval and split in up to three loops around the
+    second: partial blocks at the lower edge, full blocks, partial blocks at the
+    upper edge. Full blocks lose the mask region and have static sizes; a block
+    cut short by the end of K counts as partial. Needs the Q loop outside
+    (`--interchange`).
+
+    A mask of which this leaves no full block known (documents, say) is evaluated
+    once, in front of the parallel loop, into lists of full and of partial blocks
+    (`attn.block_list`), and the KV loop becomes loops over these. With
+    `block-lists=false` such a mask only cuts the loop, where it bounds keys.
 
     Before:
     ```mlir
@@ -229,7 +235,59 @@ def SkipMaskedBlocks : Pass<"skip-masked-blocks", "::mlir::func::FuncOp"> {
   let dependentDialects = [
     "::fa::attn::AttnDialect", "::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect",
     "::mlir::tensor::TensorDialect"];
+  let options = [
+    Option<"blockLists", "block-lists", "bool", "true",
+           "list the blocks of masks that leave no full block known">,
+  ];
   let statistics = [Statistic<"numSplit", "num-split", "KV loops split">];
+}
+
+def SplitKV : Pass<"split-kv", "::mlir::func::FuncOp"> {
+  let summary = "independent parts of the keys, then a merge: parallelism for short queries";
+  let description = [{
+    Level B to B. A parallel loop over blocks of queries becomes two. The first
+    runs over parts of the keys as well: each part folds its share of the KV
+    loops' blocks and leaves its state (acc, max, sum) in a full-size tensor with
+    a leading dimension of parts. The second merges the parts (`attn.merge`) and
+    finalizes. Legal because states form a monoid.
+
+    `splits=N` makes N parts; `splits=auto` computes, from the launch's sizes and
+    how many thread blocks of the schedule the target holds at a time, the
+    smallest N whose occupancy reaches 95% of the best; at most 128, and no more
+    than there are blocks of keys.
+
+    Run `--interchange` and `--delay-normalization` first, `--skip-masked-blocks`
+    too so that parts share what is left of the keys, and `--pad-tiles` after.
+
+    Source: Dao et al., "Flash-Decoding for long-context inference" (2023).
+
+    Before:
+    ```mlir
+    scf.forall (%i, %h, %b) ... {
+      %r:3 = scf.for %j = %begin to %end step %c64 iter_args(...) { attn.update ... }
+      attn.finalize ins(%r#0, %r#1, %r#2 : ...) ...
+    }
+    ```
+    After:
+    ```mlir
+    %p:3 = scf.forall (%s, %i, %h, %b) in (%n, ...) shared_outs(%accs, %maxs, %sums) {
+      %r:3 = scf.for %j = %partBegin to %partEnd step %c64 iter_args(...) { attn.update ... }
+      ... tensor.parallel_insert_slice %r#0 into %accs[%s, %b, %h, %i, 0] ...
+    }
+    scf.forall (%i, %h, %b) ... {
+      %m:3 = attn.merge ins(...) unit(%u) outs(...)
+      attn.finalize ins(%m#0, %m#1, %m#2 : ...) ...
+    }
+    ```
+  }];
+  let dependentDialects = [
+    "::fa::attn::AttnDialect", "::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect",
+    "::mlir::tensor::TensorDialect"];
+  let options = [
+    Option<"splits", "splits", "std::string", "\"auto\"",
+           "parts of the keys: a number, or auto for what occupancy asks for">,
+  ];
+  let statistics = [Statistic<"numSplit", "num-split", "folds split">];
 }
 
 def PadTiles : Pass<"pad-tiles", "::mlir::func::FuncOp"> {

@@ -65,10 +65,28 @@ struct Fold {
 /// where it comes from an op that is none of these.
 mlir::FailureOr<Fold> traceFold(FinalizeOp finalize);
 
-/// Splits the KV loop around `update` by its mask; see the pass. On failure
-/// `reason` says why and the IR is unchanged.
+/// Splits the KV loop around `update` by its mask; see the pass. Where that
+/// leaves no full block known, a list of blocks takes the loop's place if
+/// `blockLists` is set. On failure `reason` says why, and the program means the
+/// same.
 mlir::LogicalResult skipMaskedBlocks(mlir::RewriterBase &rewriter,
-                                     UpdateOp update, std::string &reason);
+                                     UpdateOp update, bool blockLists,
+                                     std::string &reason);
+
+/// The largest number of parts that keys are split into.
+inline constexpr int64_t kMaxSplits = 128;
+
+/// How `splitKV` splits.
+struct SplitOptions {
+  int64_t splits = 0;   ///< parts; 0: as many as occupancy asks for
+  int64_t capacity = 0; ///< thread blocks that run at a time, for `splits` = 0
+};
+
+/// Splits the keys of the fold that ends in `finalize` into independent parts
+/// and merges them; see the pass. On failure `reason` says why and the IR is
+/// unchanged.
+mlir::LogicalResult splitKV(mlir::RewriterBase &rewriter, FinalizeOp finalize,
+                            const SplitOptions &options, std::string &reason);
 
 /// Makes the tiles of the attention ops under `root` static. Returns how many
 /// operands were padded, or failure (with a diagnostic) where a tile has no
