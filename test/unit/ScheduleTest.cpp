@@ -118,35 +118,35 @@ TEST(ResourceModel, CountsResidentBlocks) {
   EXPECT_EQ(blocksPerSM(kD128, schedule, target("sm_90a")), 3);
 }
 
-TEST(ModelPolicy, WeighsStagesAgainstResidentBlocks) {
-  Schedule d128 = *chooseByModel(kD128, target("sm_90a"));
+TEST(TargetPolicy, WeighsStagesAgainstResidentBlocks) {
+  Schedule d128 = *chooseForTarget(kD128, target("sm_90a"));
   EXPECT_EQ(d128.br, 64);
   EXPECT_EQ(d128.bc, 64);
   EXPECT_EQ(d128.stages, 1);
-  Schedule d64 = *chooseByModel({64, 64, 2}, target("sm_90a"));
+  Schedule d64 = *chooseForTarget({64, 64, 2}, target("sm_90a"));
   EXPECT_EQ(d64.br, 128);
   EXPECT_EQ(d64.bc, 64);
   EXPECT_EQ(d64.stages, 1);
 }
 
-TEST(ModelPolicy, TakesFewerKeysWhereTheHeadDimensionIsLarge) {
-  Schedule d256 = *chooseByModel({256, 256, 2}, target("sm_90a"));
+TEST(TargetPolicy, TakesFewerKeysWhereTheHeadDimensionIsLarge) {
+  Schedule d256 = *chooseForTarget({256, 256, 2}, target("sm_90a"));
   EXPECT_EQ(d256.br, 64);
   EXPECT_EQ(d256.bc, 32);
 }
 
-TEST(ModelPolicy, ChoosesWhatFits) {
+TEST(TargetPolicy, ChoosesWhatFits) {
   for (const char *name : {"sm_80", "sm_86", "sm_89", "sm_90a"})
     for (int64_t headDim : {64, 128, 192, 256}) {
       ScheduleProblem problem{headDim, headDim, 2};
-      std::optional<Schedule> schedule = chooseByModel(problem, target(name));
+      std::optional<Schedule> schedule = chooseForTarget(problem, target(name));
       ASSERT_TRUE(schedule) << name << " D " << headDim;
       EXPECT_EQ(findViolation(problem, *schedule, target(name)), std::nullopt);
       EXPECT_TRUE(fitsRegisters(problem, *schedule, target(name)));
       EXPECT_EQ(schedule->target, name);
     }
   // Nothing holds a head dimension of 4096.
-  EXPECT_EQ(chooseByModel({4096, 4096, 2}, target("sm_80")), std::nullopt);
+  EXPECT_EQ(chooseForTarget({4096, 4096, 2}, target("sm_80")), std::nullopt);
 }
 
 } // namespace
