@@ -8,7 +8,7 @@
 // CHECK-SAME: .target sm_80
 // CHECK-SAME: .entry k(
 // CHECK-SAME: ex2.approx.ftz.f32
-// CHIP: error: unknown chip 'sm_1'
+// CHIP: error: unknown chip 'sm_1', expected one of sm_80,
 gpu.module @kernels {
   llvm.func @k(%p: !llvm.ptr) attributes {nvvm.kernel, nvvm.maxntid = array<i32: 128>, cta.shared_bytes = 1024 : i64} {
     %x = llvm.load %p : !llvm.ptr -> f32

@@ -17,14 +17,6 @@ const ScheduleProblem kD128{128, 128, 2};
 
 const Target &target(const char *name) { return *Target::lookup(name); }
 
-TEST(Target, KnowsTheArchitecturesItNames) {
-  EXPECT_EQ(target("sm_80").sharedBytesPerBlock, 163 * 1024);
-  EXPECT_EQ(target("sm_86").sharedBytesPerBlock, 99 * 1024);
-  EXPECT_EQ(target("sm_90a").sharedBytesPerBlock, 227 * 1024);
-  EXPECT_EQ(Target::lookup("sm_1"), nullptr);
-  EXPECT_EQ(Target::lookup(""), nullptr);
-}
-
 TEST(PaperPolicy, TakesTheFormulaOfFlashAttention) {
   // M = 100 KiB of bf16 = 51200 elements; ceil(51200 / (4 * 128)) = 100.
   EXPECT_EQ(paperBlock(100 * 1024, kD128), 100);

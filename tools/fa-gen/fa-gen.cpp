@@ -123,7 +123,8 @@ static FailureOr<std::vector<std::string>> collectArchs() {
     names.push_back(findLocalGpu().value_or("sm_90a"));
   for (const std::string &name : names)
     if (!Target::lookup(name))
-      return fail("unknown architecture '" + name + "'");
+      return fail("unknown architecture '" + name + "', expected some of " +
+                  Target::listNames());
   return names;
 }
 

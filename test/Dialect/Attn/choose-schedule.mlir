@@ -31,7 +31,7 @@
 // GIVEN: attn.schedule = #attn.schedule<target = "sm_80", br = 64, bc = 32, teams = 2, warps = 1, stages = 1, partition = split_q>
 // 100 KiB of bf16 at D 128: ceil(51200 / 512) = 100 rows of K and V, rounded down to 96.
 // PAPER: attn.schedule = #attn.schedule<target = "sm_80", br = 96, bc = 96,
-// TARGET: choose-schedule.mlir:[[@LINE+6]]:{{.*}}: error: {{.*}}unknown target 'sm_1'
+// TARGET: choose-schedule.mlir:[[@LINE+6]]:{{.*}}: error: {{.*}}unknown target 'sm_1', expected one of sm_80, sm_86, sm_89, sm_90, sm_90a, sm_100a, sm_120a
 // POLICY: error: {{.*}}unknown schedule policy 'best', expected target or paper
 // ROWS: error: {{.*}}schedule does not fit sm_80: br must be a multiple of 64 for 4 teams of 1 warps, found 100
 // SHARED: error: {{.*}}schedule does not fit sm_86: needs 163840 bytes of shared memory, sm_86 has 101376 for a block

@@ -123,7 +123,8 @@ private:
     FunctionOpInterface function = getOperation();
     const Target *gpu = Target::lookup(schedule.target);
     if (!gpu) {
-      function->emitError("unknown target '") << schedule.target << "'";
+      function->emitError("unknown target '")
+          << schedule.target << "', expected one of " << Target::listNames();
       return signalPassFailure();
     }
     if (std::optional<std::string> why =
@@ -152,7 +153,8 @@ private:
   std::optional<Schedule> choose(const ScheduleProblem &problem, ForwardOp op) {
     const Target *gpu = Target::lookup(target);
     if (!gpu) {
-      op.emitOpError("unknown target '") << target << "'";
+      op.emitOpError("unknown target '")
+          << target << "', expected one of " << Target::listNames();
       return std::nullopt;
     }
     // 1. The policy's choice. What no kernel is made for still runs at levels A
