@@ -49,10 +49,11 @@ static cl::list<std::string> dtypes("dtypes", cl::CommaSeparated,
 static cl::list<std::string> masks("masks", cl::CommaSeparated,
                                    cl::desc("masks (none,causal)"),
                                    cl::cat(category));
-static cl::list<std::string>
-    archs("arch", cl::CommaSeparated,
-          cl::desc("architectures (this machine's GPU, else sm_90a)"),
-          cl::cat(category));
+static const std::string archsHelp =
+    "architectures (this machine's GPU, else sm_90a), of " +
+    Target::listNames();
+static cl::list<std::string> archs("arch", cl::CommaSeparated,
+                                   cl::desc(archsHelp), cl::cat(category));
 static cl::opt<std::string> folder("o", cl::Required, cl::value_desc("DIR"),
                                    cl::desc("the library's folder"),
                                    cl::cat(category));
