@@ -28,8 +28,7 @@ void fa::registerDialects(mlir::DialectRegistry &registry) {
   registerPTXTranslations(registry);
 }
 
-void fa::registerPasses(Level deepest) {
-  mlir::registerAllPasses();
+void fa::registerOwnPasses(Level deepest) {
   attn::registerAttnPasses();
   registerAttnToLinalgPasses();
   registerLinalgToCtaPasses();
@@ -37,4 +36,9 @@ void fa::registerPasses(Level deepest) {
   registerCtaToNVVMPasses();
   registerTargetPasses();
   registerPipelines(deepest);
+}
+
+void fa::registerPasses(Level deepest) {
+  mlir::registerAllPasses();
+  registerOwnPasses(deepest);
 }
