@@ -242,6 +242,8 @@ LogicalResult Library::make(const std::vector<KernelSpec> &specs,
                             const std::vector<std::string> &archNames) {
   if (std::error_code error = llvm::sys::fs::create_directories(folder))
     return fail("cannot make the folder '" + folder + "': " + error.message());
+  if (!llvm::sys::fs::is_directory(folder))
+    return fail("'" + folder + "' is not a folder");
   static std::string tools = describeTools("fa-gen");
   llvm::StringMap<llvm::json::Object> old = readManifest(folder);
   llvm::StringSet<> names;
@@ -300,6 +302,7 @@ int main(int argc, char **argv) {
   DialectRegistry registry;
   registerDialects(registry);
   MLIRContext context(registry);
+  context.printOpOnDiagnostic(false);
   // Diagnostics without a place in a file read as those of a tool.
   llvm::SourceMgr noSources;
   SourceMgrDiagnosticHandler handler(noSources, &context);
