@@ -27,8 +27,7 @@ void fa::registerDialects(mlir::DialectRegistry &registry) {
   registerPTXTranslations(registry);
 }
 
-void fa::registerPasses(Level deepest) {
-  registerUpstreamPasses();
+void fa::registerOwnPasses(Level deepest) {
   attn::registerAttnPasses();
   registerAttnToLinalgPasses();
   registerLinalgToCtaPasses();
@@ -36,4 +35,9 @@ void fa::registerPasses(Level deepest) {
   registerCtaToNVVMPasses();
   registerTargetPasses();
   registerPipelines(deepest);
+}
+
+void fa::registerPasses(Level deepest) {
+  registerUpstreamPasses();
+  registerOwnPasses(deepest);
 }

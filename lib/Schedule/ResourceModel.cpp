@@ -137,5 +137,5 @@ int64_t fa::blocksPerSM(const ScheduleProblem &problem,
   return std::min(
       {target.sharedBytesPerSM / (resources.sharedBytes + kSystemSharedBytes),
        target.registersPerSM / (registers * schedule.threads()),
-       target.maxThreadsPerSM / schedule.threads()});
+       target.maxThreadsPerSM / schedule.threads(), target.maxBlocksPerSM});
 }

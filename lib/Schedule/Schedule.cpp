@@ -33,8 +33,8 @@ static std::optional<Schedule> chooseStages(const ScheduleProblem &problem,
   return best;
 }
 
-std::optional<Schedule> fa::chooseByModel(const ScheduleProblem &problem,
-                                          const Target &target) {
+std::optional<Schedule> fa::chooseForTarget(const ScheduleProblem &problem,
+                                            const Target &target) {
   Schedule schedule;
   schedule.target = target.name;
   // Blocks of 16 keys are for what nothing else fits: they spend more on the

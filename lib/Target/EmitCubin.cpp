@@ -18,6 +18,9 @@ namespace fa {
 
 using namespace fa;
 
+/// The highest of ptxas's optimisation levels.
+static constexpr int kMaxOptLevel = 3;
+
 /// The name of the object's property that holds the report.
 static constexpr llvm::StringLiteral kReport = "fa.ptxas";
 
@@ -104,6 +107,11 @@ struct EmitCubin : public fa::impl::EmitCubinBase<EmitCubin> {
     if (format != "bin" && format != "ptx") {
       getOperation().emitError("expects format bin or ptx, but found '")
           << format << "'";
+      return signalPassFailure();
+    }
+    if (optLevel < 0 || optLevel > kMaxOptLevel) {
+      getOperation().emitError("expects opt-level from 0 to ")
+          << kMaxOptLevel << ", but found " << optLevel.getValue();
       return signalPassFailure();
     }
     if (getOperation().getOps<gpu::GPUModuleOp>().empty())

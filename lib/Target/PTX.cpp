@@ -21,11 +21,11 @@
 using namespace mlir;
 using namespace fa;
 
-/// The first PTX version with everything that kernels use; sm_90a needs it.
-static constexpr llvm::StringLiteral kPtxFeature = "+ptx80";
 static constexpr llvm::StringLiteral kTriple = "nvptx64-nvidia-cuda";
 
-std::string fa::TargetOptions::features() const { return kPtxFeature.str(); }
+std::string fa::TargetOptions::features() const {
+  return "+ptx" + std::to_string(fa::Target::lookup(chip)->ptxVersion);
+}
 
 void fa::registerPTXTranslations(DialectRegistry &registry) {
   registerBuiltinDialectTranslation(registry);
@@ -47,10 +47,6 @@ static void initializeNVPTX() {
 
 static FailureOr<std::unique_ptr<llvm::TargetMachine>>
 createTargetMachine(Location loc, const fa::TargetOptions &options) {
-  if (!fa::Target::lookup(options.chip)) {
-    emitError(loc) << "unknown chip '" << options.chip << "'";
-    return failure();
-  }
   initializeNVPTX();
   std::string error;
   llvm::Triple triple(kTriple);
@@ -68,6 +64,14 @@ createTargetMachine(Location loc, const fa::TargetOptions &options) {
 
 FailureOr<std::string> fa::emitPTX(gpu::GPUModuleOp module,
                                    const TargetOptions &options) {
+  const fa::Target *chip = fa::Target::lookup(options.chip);
+  if (!chip) {
+    module.emitError("unknown chip '")
+        << options.chip << "', expected one of " << fa::Target::listNames();
+    return failure();
+  }
+  if (failed(checkInstructions(module, *chip)))
+    return failure();
   FailureOr<std::unique_ptr<llvm::TargetMachine>> machine =
       createTargetMachine(module.getLoc(), options);
   if (failed(machine))

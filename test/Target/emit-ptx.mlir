@@ -1,3 +1,5 @@
+// RUN: not fa-opt %s --emit-cubin=opt-level=9 2>&1 | FileCheck %s --check-prefix=LEVEL
+// RUN: not fa-opt %s --emit-cubin=format=elf 2>&1 | FileCheck %s --check-prefix=FORMAT
 // RUN: fa-opt %s --emit-cubin=format=ptx | FileCheck %s
 // RUN: not fa-opt %s --emit-cubin=chip=sm_1 2>&1 | FileCheck %s --check-prefix=CHIP
 
@@ -8,7 +10,9 @@
 // CHECK-SAME: .target sm_80
 // CHECK-SAME: .entry k(
 // CHECK-SAME: ex2.approx.ftz.f32
-// CHIP: error: unknown chip 'sm_1'
+// LEVEL: error: expects opt-level from 0 to 3, but found 9
+// FORMAT: error: expects format bin or ptx, but found 'elf'
+// CHIP: error: unknown chip 'sm_1', expected one of sm_80,
 gpu.module @kernels {
   llvm.func @k(%p: !llvm.ptr) attributes {nvvm.kernel, nvvm.maxntid = array<i32: 128>, cta.shared_bytes = 1024 : i64} {
     %x = llvm.load %p : !llvm.ptr -> f32

@@ -17,14 +17,6 @@ const ScheduleProblem kD128{128, 128, 2};
 
 const Target &target(const char *name) { return *Target::lookup(name); }
 
-TEST(Target, KnowsTheArchitecturesItNames) {
-  EXPECT_EQ(target("sm_80").sharedBytesPerBlock, 163 * 1024);
-  EXPECT_EQ(target("sm_86").sharedBytesPerBlock, 99 * 1024);
-  EXPECT_EQ(target("sm_90a").sharedBytesPerBlock, 227 * 1024);
-  EXPECT_EQ(Target::lookup("sm_1"), nullptr);
-  EXPECT_EQ(Target::lookup(""), nullptr);
-}
-
 TEST(PaperPolicy, TakesTheFormulaOfFlashAttention) {
   // M = 100 KiB of bf16 = 51200 elements; ceil(51200 / (4 * 128)) = 100.
   EXPECT_EQ(paperBlock(100 * 1024, kD128), 100);
@@ -35,6 +27,29 @@ TEST(PaperPolicy, TakesTheFormulaOfFlashAttention) {
   EXPECT_EQ(paperBlock(100 * 1024 + 2, kD128), 101);
   EXPECT_EQ(paperBlock(100 * 1024, {128, 128, 4}), 50);
   EXPECT_EQ(paperBlock(100 * 1024, {128, 256, 2}), 50);
+}
+
+TEST(PaperPolicy, TakesTheTargetsMemory) {
+  // sm_80: 163 KiB, ceil(83456 / 512) = 163 rows; sm_120a: 99 KiB, 99 rows.
+  EXPECT_EQ(paperBlock(target("sm_80").sharedBytesPerBlock, kD128), 163);
+  EXPECT_EQ(paperBlock(target("sm_120a").sharedBytesPerBlock, kD128), 99);
+  for (const Target &gpu : Target::all()) {
+    Schedule schedule = chooseByPaper(kD128, gpu, gpu.sharedBytesPerBlock);
+    EXPECT_EQ(schedule.target, gpu.name);
+    EXPECT_LE(schedule.br, 128) << "br = min(block, d)";
+  }
+}
+
+TEST(PaperPolicy, BoundsTheInnerBlockByTheHeadDimension) {
+  // d 256: the block, 50, is less than d; d 32: d is less than the block, 400.
+  EXPECT_EQ(chooseByPaper({256, 256, 2}, target("sm_80"), 100 * 1024).br, 48);
+  Schedule d32 = chooseByPaper({32, 32, 2}, target("sm_80"), 100 * 1024);
+  EXPECT_EQ(d32.bc, 400);
+  EXPECT_EQ(d32.br, 32);
+  // f32 at d 128: half the elements.
+  Schedule f32 = chooseByPaper({128, 128, 4}, target("sm_80"), 100 * 1024);
+  EXPECT_EQ(f32.bc, 48);
+  EXPECT_EQ(f32.br, 48);
 }
 
 TEST(PaperPolicy, RoundsToWhatTheInstructionsNeed) {
@@ -56,9 +71,16 @@ TEST(ResourceModel, CountsSharedMemory) {
   EXPECT_EQ(computeResources(kD128, schedule).sharedBytes, 96 * 1024);
   schedule.stages = 1;
   EXPECT_EQ(computeResources(kD128, schedule).sharedBytes, 64 * 1024);
-  // D and Dv apart: K 4 KiB wide, V 8.
+  // D and Dv apart: Q and K have D columns, V has Dv.
   EXPECT_EQ(computeResources({64, 128, 2}, schedule).sharedBytes,
             (16 + 8 + 16) * 1024);
+  EXPECT_EQ(computeResources({128, 64, 2}, schedule).sharedBytes,
+            (32 + 16 + 8) * 1024);
+  // f32 takes twice as much.
+  EXPECT_EQ(computeResources({128, 128, 4}, schedule).sharedBytes, 128 * 1024);
+  // Tiles start at multiples of 1 KiB.
+  schedule.br = schedule.bc = 16;
+  EXPECT_EQ(computeResources({16, 16, 2}, schedule).sharedBytes, 3 * 1024);
 }
 
 TEST(ResourceModel, DividesFragmentsAmongTeams) {
@@ -104,6 +126,33 @@ TEST(ResourceModel, SaysWhatDoesNotFit) {
   EXPECT_NE(violation(good, "sm_80", {20, 20, 2}), "");
 }
 
+TEST(ResourceModel, ComparesTargets) {
+  // Two stages of 128 keys at D 128: 160 KiB fit four of the seven.
+  Schedule schedule;
+  schedule.br = 128;
+  schedule.bc = 128;
+  schedule.teams = 8;
+  std::string fits;
+  for (const Target &gpu : Target::all())
+    if (!findViolation(kD128, schedule, gpu))
+      fits += std::string(gpu.name) + " ";
+  EXPECT_EQ(fits, "sm_80 sm_90 sm_90a sm_100a ");
+  // The smaller shared memory of sm_86, sm_89 and sm_120a holds fewer blocks,
+  // however many threads they have.
+  schedule = Schedule();
+  schedule.br = 64;
+  schedule.stages = 2;
+  for (const Target &gpu : Target::all())
+    EXPECT_EQ(blocksPerSM(kD128, schedule, gpu),
+              gpu.sharedBytesPerSM < 128 * 1024 ? 1 : 2)
+        << gpu.name;
+  // One warp and 3 KiB: as many blocks as the multiprocessor has places for.
+  schedule.br = schedule.bc = 16;
+  schedule.teams = schedule.stages = 1;
+  EXPECT_EQ(blocksPerSM({16, 16, 2}, schedule, target("sm_86")), 16);
+  EXPECT_EQ(blocksPerSM({16, 16, 2}, schedule, target("sm_120a")), 24);
+}
+
 TEST(ResourceModel, CountsResidentBlocks) {
   Schedule schedule;
   schedule.br = 64;
@@ -118,35 +167,37 @@ TEST(ResourceModel, CountsResidentBlocks) {
   EXPECT_EQ(blocksPerSM(kD128, schedule, target("sm_90a")), 3);
 }
 
-TEST(ModelPolicy, WeighsStagesAgainstResidentBlocks) {
-  Schedule d128 = *chooseByModel(kD128, target("sm_90a"));
+TEST(TargetPolicy, WeighsStagesAgainstResidentBlocks) {
+  Schedule d128 = *chooseForTarget(kD128, target("sm_90a"));
   EXPECT_EQ(d128.br, 64);
   EXPECT_EQ(d128.bc, 64);
   EXPECT_EQ(d128.stages, 1);
-  Schedule d64 = *chooseByModel({64, 64, 2}, target("sm_90a"));
+  Schedule d64 = *chooseForTarget({64, 64, 2}, target("sm_90a"));
   EXPECT_EQ(d64.br, 128);
   EXPECT_EQ(d64.bc, 64);
   EXPECT_EQ(d64.stages, 1);
 }
 
-TEST(ModelPolicy, TakesFewerKeysWhereTheHeadDimensionIsLarge) {
-  Schedule d256 = *chooseByModel({256, 256, 2}, target("sm_90a"));
+TEST(TargetPolicy, TakesFewerKeysWhereTheHeadDimensionIsLarge) {
+  Schedule d256 = *chooseForTarget({256, 256, 2}, target("sm_90a"));
   EXPECT_EQ(d256.br, 64);
   EXPECT_EQ(d256.bc, 32);
 }
 
-TEST(ModelPolicy, ChoosesWhatFits) {
-  for (const char *name : {"sm_80", "sm_86", "sm_89", "sm_90a"})
-    for (int64_t headDim : {64, 128, 192, 256}) {
-      ScheduleProblem problem{headDim, headDim, 2};
-      std::optional<Schedule> schedule = chooseByModel(problem, target(name));
-      ASSERT_TRUE(schedule) << name << " D " << headDim;
-      EXPECT_EQ(findViolation(problem, *schedule, target(name)), std::nullopt);
-      EXPECT_TRUE(fitsRegisters(problem, *schedule, target(name)));
-      EXPECT_EQ(schedule->target, name);
-    }
+TEST(TargetPolicy, ChoosesWhatFits) {
+  for (const Target &gpu : Target::all())
+    for (int64_t headDim : {64, 128, 192, 256})
+      for (int64_t headDimV : {64, 128, 192, 256}) {
+        ScheduleProblem problem{headDim, headDimV, 2};
+        std::optional<Schedule> schedule = chooseForTarget(problem, gpu);
+        ASSERT_TRUE(schedule) << gpu.name << " D " << headDim;
+        EXPECT_EQ(findViolation(problem, *schedule, gpu), std::nullopt);
+        EXPECT_TRUE(fitsRegisters(problem, *schedule, gpu));
+        EXPECT_GE(blocksPerSM(problem, *schedule, gpu), 1);
+        EXPECT_EQ(schedule->target, gpu.name);
+      }
   // Nothing holds a head dimension of 4096.
-  EXPECT_EQ(chooseByModel({4096, 4096, 2}, target("sm_80")), std::nullopt);
+  EXPECT_EQ(chooseForTarget({4096, 4096, 2}, target("sm_80")), std::nullopt);
 }
 
 } // namespace

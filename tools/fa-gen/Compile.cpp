@@ -88,6 +88,7 @@ fa::compileKernel(const DialectRegistry &registry, const KernelSpec &spec,
                   const ScheduleOverrides &overrides) {
   auto start = std::chrono::steady_clock::now();
   MLIRContext context(registry, MLIRContext::Threading::DISABLED);
+  context.printOpOnDiagnostic(false);
   // The handler finds the user's file by the locations in the text.
   llvm::SourceMgr sources;
   SourceMgrDiagnosticHandler handler(sources, &context);

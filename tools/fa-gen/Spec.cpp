@@ -146,6 +146,9 @@ FailureOr<KernelSpec> fa::makeSpec(MLIRContext &context, int64_t headDim,
            << headDim;
   context.loadDialect<attn::AttnDialect, func::FuncDialect>();
   OpBuilder builder(&context);
+  // What a diagnostic on this kernel points at.
+  loc = NameLoc::get(builder.getStringAttr(
+      dtype + " D " + llvm::Twine(headDim) + ", mask " + mask));
   Type element = dtype == "bf16" ? Type(builder.getBF16Type())
                                  : Type(builder.getF16Type());
   int64_t dynamic = ShapedType::kDynamic;

@@ -49,10 +49,11 @@ static cl::list<std::string> dtypes("dtypes", cl::CommaSeparated,
 static cl::list<std::string> masks("masks", cl::CommaSeparated,
                                    cl::desc("masks (none,causal)"),
                                    cl::cat(category));
-static cl::list<std::string>
-    archs("arch", cl::CommaSeparated,
-          cl::desc("architectures (this machine's GPU, else sm_90a)"),
-          cl::cat(category));
+static const std::string archsHelp =
+    "architectures (this machine's GPU, else sm_90a), of " +
+    Target::listNames();
+static cl::list<std::string> archs("arch", cl::CommaSeparated,
+                                   cl::desc(archsHelp), cl::cat(category));
 static cl::opt<std::string> folder("o", cl::Required, cl::value_desc("DIR"),
                                    cl::desc("the library's folder"),
                                    cl::cat(category));
@@ -123,7 +124,8 @@ static FailureOr<std::vector<std::string>> collectArchs() {
     names.push_back(findLocalGpu().value_or("sm_90a"));
   for (const std::string &name : names)
     if (!Target::lookup(name))
-      return fail("unknown architecture '" + name + "'");
+      return fail("unknown architecture '" + name + "', expected some of " +
+                  Target::listNames());
   return names;
 }
 
@@ -240,6 +242,8 @@ LogicalResult Library::make(const std::vector<KernelSpec> &specs,
                             const std::vector<std::string> &archNames) {
   if (std::error_code error = llvm::sys::fs::create_directories(folder))
     return fail("cannot make the folder '" + folder + "': " + error.message());
+  if (!llvm::sys::fs::is_directory(folder))
+    return fail("'" + folder + "' is not a folder");
   static std::string tools = describeTools("fa-gen");
   llvm::StringMap<llvm::json::Object> old = readManifest(folder);
   llvm::StringSet<> names;
@@ -298,6 +302,7 @@ int main(int argc, char **argv) {
   DialectRegistry registry;
   registerDialects(registry);
   MLIRContext context(registry);
+  context.printOpOnDiagnostic(false);
   // Diagnostics without a place in a file read as those of a tool.
   llvm::SourceMgr noSources;
   SourceMgrDiagnosticHandler handler(noSources, &context);

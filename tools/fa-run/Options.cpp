@@ -7,6 +7,8 @@
 
 #include "Options.h"
 
+#include "fa/Support/Help.h"
+
 #include "llvm/Support/CommandLine.h"
 
 using namespace fa::execute;
@@ -122,19 +124,11 @@ static llvm::Error parseTexts(const CommandLine &line, Options &options) {
   return llvm::Error::success();
 }
 
-/// Leaves only the options of `category` in what `--help` shows.
-static void hideOthers(const cl::OptionCategory &category) {
-  for (auto &entry : cl::getRegisteredOptions()) {
-    cl::Option &option = *entry.second;
-    if (!llvm::is_contained(option.Categories, &category) &&
-        option.getOptionHiddenFlag() == cl::NotHidden)
-      option.setHiddenFlag(cl::Hidden);
-  }
-}
-
 llvm::Expected<Options> Options::parse(int argc, char **argv) {
   static CommandLine line;
-  hideOthers(line.category);
+  showOnly([](const cl::Option &option) {
+    return llvm::is_contained(option.Categories, &line.category);
+  });
   cl::ParseCommandLineOptions(argc, argv, kOverview);
   Options options;
   if (llvm::Error error = parseTexts(line, options))

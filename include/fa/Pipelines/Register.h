@@ -18,8 +18,9 @@ namespace fa {
 
 /// Registers our dialects and upstream's, with the interfaces that passes need.
 void registerDialects(mlir::DialectRegistry &registry);
-/// Registers our passes and pipelines, and upstream's passes. Pipelines stop at
-/// `deepest`.
+/// Registers our passes and pipelines. Pipelines stop at `deepest`.
+void registerOwnPasses(Level deepest = Level::Cubin);
+/// Registers ours and upstream's.
 void registerPasses(Level deepest = Level::Cubin);
 
 } // namespace fa

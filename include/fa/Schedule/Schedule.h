@@ -77,14 +77,14 @@ bool fitsRegisters(const ScheduleProblem &problem, const Schedule &schedule,
 int64_t blocksPerSM(const ScheduleProblem &problem, const Schedule &schedule,
                     const Target &target);
 
-/// The model's choice: 32 rows a warp where the registers allow it, else 16;
-/// the largest blocks of keys that fit; and the stages that leave the most
-/// blocks resident, which hide more than stages do. Measured on an H200
-/// (docs/perf-log.md): at D 128, where 32 rows spill, three blocks with one
-/// stage beat two with two by 12%; at D 64 32 rows beat 16 by up to 6%, and one
-/// stage beats two by 5%.
-std::optional<Schedule> chooseByModel(const ScheduleProblem &problem,
-                                      const Target &target);
+/// The choice for a target, by the resource model: 32 rows a warp where the
+/// registers allow it, else 16; the largest blocks of keys that fit; and the
+/// stages that leave the most blocks resident, which hide more than stages do.
+/// Measured on an H200 (docs/perf-log.md): at D 128, where 32 rows spill, three
+/// blocks with one stage beat two with two by 12%; at D 64 32 rows beat 16 by
+/// up to 6%, and one stage beats two by 5%.
+std::optional<Schedule> chooseForTarget(const ScheduleProblem &problem,
+                                        const Target &target);
 
 /// FlashAttention 1's block sizes, Algorithm 1 of Dao et al. (2022): bc =
 /// ceil(M / 4d) for the outer loop over K and V and br = min(bc, d) for the

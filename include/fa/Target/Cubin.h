@@ -20,6 +20,8 @@
 
 namespace fa {
 
+struct Target;
+
 /// How to make machine code.
 struct TargetOptions {
   std::string chip = "sm_80";
@@ -27,6 +29,7 @@ struct TargetOptions {
   int optLevel = 3;  ///< ptxas's.
 
   /// LLVM's feature string for the chip: the PTX version that is asked for.
+  /// The chip must be a known target.
   std::string features() const;
 };
 
@@ -50,6 +53,11 @@ struct Cubin {
 
 /// Registers the translations that emitPTX needs.
 void registerPTXTranslations(mlir::DialectRegistry &registry);
+
+/// Reports the first op of `module` that is made of instructions that `target`
+/// does not have.
+mlir::LogicalResult checkInstructions(mlir::gpu::GPUModuleOp module,
+                                      const Target &target);
 
 /// The PTX of a module in the LLVM dialect; reports what cannot be translated.
 mlir::FailureOr<std::string> emitPTX(mlir::gpu::GPUModuleOp module,

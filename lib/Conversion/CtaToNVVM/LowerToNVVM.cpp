@@ -12,6 +12,7 @@
 
 #include "Lowering.h"
 #include "fa/Conversion/CtaToNVVM/Passes.h"
+#include "fa/Support/GpuModules.h"
 #include "mlir/Conversion/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
@@ -23,6 +24,7 @@
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/Passes.h"
+#include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 
@@ -143,24 +145,33 @@ struct LowerToNVVM : public fa::impl::LowerToNVVMBase<LowerToNVVM> {
   }
 
   void runOnOperation() override {
-    for (auto func : getOperation().getOps<gpu::GPUFuncOp>())
+    SmallVector<gpu::GPUFuncOp> kernels =
+        findKernels(getOperation(), "--lower-to-nvvm");
+    llvm::SetVector<Operation *> modules;
+    for (gpu::GPUFuncOp func : kernels) {
+      modules.insert(func->getParentOfType<gpu::GPUModuleOp>());
       if (failed(lowerTiles(func)))
         return signalPassFailure();
-    if (failed(run(buildCleanupPipeline)))
+    }
+    if (failed(run(buildCleanupPipeline, modules.getArrayRef())))
       return signalPassFailure();
-    for (auto func : getOperation().getOps<gpu::GPUFuncOp>()) {
+    for (gpu::GPUFuncOp func : kernels) {
       sinkAddresses(func);
       repeatFreeOperations(func);
     }
-    if (!tilesOnly && failed(run(buildLLVMPipeline)))
+    if (!tilesOnly && failed(run(buildLLVMPipeline, modules.getArrayRef())))
       signalPassFailure();
   }
 
 private:
-  LogicalResult run(void (*build)(OpPassManager &)) {
+  LogicalResult run(void (*build)(OpPassManager &),
+                    ArrayRef<Operation *> modules) {
     OpPassManager pm(gpu::GPUModuleOp::getOperationName());
     build(pm);
-    return runPipeline(pm, getOperation());
+    for (Operation *module : modules)
+      if (failed(runPipeline(pm, module)))
+        return failure();
+    return success();
   }
 };
 } // namespace

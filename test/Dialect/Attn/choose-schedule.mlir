@@ -5,12 +5,22 @@
 // RUN: not fa-opt --choose-schedule="policy=best" %s 2>&1 | FileCheck %s --check-prefix=POLICY
 // RUN: not fa-opt --choose-schedule="br=100" %s 2>&1 | FileCheck %s --check-prefix=ROWS
 // RUN: not fa-opt --choose-schedule="target=sm_86 br=128 bc=64 teams=8 stages=4" %s 2>&1 | FileCheck %s --check-prefix=SHARED
+// RUN: fa-opt --choose-schedule --remarks-filter=choose-schedule %s -o /dev/null 2>&1 | FileCheck %s --check-prefix=REMARK
+// RUN: fa-opt --choose-schedule="bc=32" --remarks-filter=.* %s -o /dev/null 2>&1 | FileCheck %s --check-prefix=REMARK-GIVEN
+// RUN: fa-opt --choose-schedule --remarks-filter=schedule %s -o /dev/null 2>&1 | FileCheck %s --allow-empty --check-prefix=QUIET
 
 // RUN: not fa-opt --choose-schedule="br=-1" %s 2>&1 | FileCheck %s --check-prefix=NEGATIVE
 // RUN: not fa-opt --choose-schedule="policy=paper br=-1" %s 2>&1 | FileCheck %s --check-prefix=NEGATIVE
 // RUN: not fa-opt --choose-schedule="br=4611686018427387904" %s 2>&1 | FileCheck %s --check-prefix=HUGE
 // RUN: not fa-opt --choose-schedule="br=2048 teams=64" %s 2>&1 | FileCheck %s --check-prefix=THREADS
 // RUN: sed s/x128x/x20x/g %s | fa-opt --choose-schedule | FileCheck %s --check-prefix=CPU
+// RUN: sed s/x128x/x20x/g %s | fa-opt --choose-schedule --remarks-filter-missed=.* -o /dev/null 2>&1 | FileCheck %s --check-prefix=MISSED
+
+// REMARK: choose-schedule.mlir:{{.*}}: remark: [Passed] schedule | Category:choose-schedule | Function=attention
+// REMARK-SAME: Reason="policy target for sm_80", bc=64, blocksPerSM=3, br=64, registersPerThread=168, sharedBytes=49152, stages=1, teams=4
+// REMARK-GIVEN: Reason="policy target and the options given for sm_80", bc=32,
+// QUIET-NOT: remark
+// MISSED: remark: [Missed] kernel | Category:choose-schedule | Function=attention | Reason="no schedule fits sm_80 for D 20, Dv 20: blocks for levels A to C"
 
 // NEGATIVE: error: {{.*}}schedule does not fit sm_80: br must be from 1 to 65536, found -1
 // HUGE: error: {{.*}}schedule does not fit sm_80: br must be from 1 to 65536, found 4611686018427387904
@@ -21,8 +31,8 @@
 // GIVEN: attn.schedule = #attn.schedule<target = "sm_80", br = 64, bc = 32, teams = 2, warps = 1, stages = 1, partition = split_q>
 // 100 KiB of bf16 at D 128: ceil(51200 / 512) = 100 rows of K and V, rounded down to 96.
 // PAPER: attn.schedule = #attn.schedule<target = "sm_80", br = 96, bc = 96,
-// TARGET: choose-schedule.mlir:[[@LINE+6]]:{{.*}}: error: {{.*}}unknown target 'sm_1'
-// POLICY: error: {{.*}}unknown schedule policy 'best', expected model or paper
+// TARGET: choose-schedule.mlir:[[@LINE+6]]:{{.*}}: error: {{.*}}unknown target 'sm_1', expected one of sm_80, sm_86, sm_89, sm_90, sm_90a, sm_100a, sm_120a
+// POLICY: error: {{.*}}unknown schedule policy 'best', expected target or paper
 // ROWS: error: {{.*}}schedule does not fit sm_80: br must be a multiple of 64 for 4 teams of 1 warps, found 100
 // SHARED: error: {{.*}}schedule does not fit sm_86: needs 163840 bytes of shared memory, sm_86 has 101376 for a block
 func.func @attention(%q: tensor<?x?x?x128xbf16>, %k: tensor<?x?x?x128xbf16>) -> tensor<?x?x?x128xbf16> {

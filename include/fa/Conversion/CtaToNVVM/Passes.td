@@ -14,7 +14,7 @@
 
 include "mlir/Pass/PassBase.td"
 
-def LowerToNVVM : Pass<"lower-to-nvvm", "::mlir::gpu::GPUModuleOp"> {
+def LowerToNVVM : Pass<"lower-to-nvvm"> {
   let summary = "Lowers tile programs to per-thread NVVM (sm_80 form)";
   let description = [{
     Fragments become each thread's registers, products `mma.sync` with

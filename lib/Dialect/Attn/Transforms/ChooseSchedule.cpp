@@ -7,6 +7,7 @@
 
 #include "fa/Dialect/Attn/Transforms/Passes.h"
 #include "fa/Dialect/Attn/Transforms/Transforms.h"
+#include "fa/Support/Remarks.h"
 
 using namespace mlir;
 using namespace fa;
@@ -92,15 +93,38 @@ struct ChooseSchedulePass
       return signalPassFailure();
     setSchedule(function, *schedule);
     ++numScheduled;
+    explain(problem, *schedule);
   }
 
 private:
+  bool isGiven() const {
+    return br != 0 || bc != 0 || teams != 0 || stages != 0;
+  }
+
+  /// A remark on what was chosen, by what, and what it takes of the GPU.
+  void explain(const ScheduleProblem &problem, const Schedule &schedule) {
+    Resources resources = computeResources(problem, schedule);
+    const Target &gpu = *Target::lookup(schedule.target);
+    remarkDecision(getOperation(), "choose-schedule", "schedule")
+        << remark::metric("br", schedule.br)
+        << remark::metric("bc", schedule.bc)
+        << remark::metric("teams", schedule.teams)
+        << remark::metric("stages", schedule.stages)
+        << remark::metric("sharedBytes", resources.sharedBytes)
+        << remark::metric("registersPerThread", resources.registersPerThread)
+        << remark::metric("blocksPerSM", blocksPerSM(problem, schedule, gpu))
+        << remark::reason("policy {0}{1} for {2}", policy.getValue(),
+                          isGiven() ? " and the options given" : "",
+                          schedule.target);
+  }
+
   /// Leaves a schedule that is there already, if it fits its target.
   void keep(const Schedule &schedule, const ScheduleProblem &problem) {
     FunctionOpInterface function = getOperation();
     const Target *gpu = Target::lookup(schedule.target);
     if (!gpu) {
-      function->emitError("unknown target '") << schedule.target << "'";
+      function->emitError("unknown target '")
+          << schedule.target << "', expected one of " << Target::listNames();
       return signalPassFailure();
     }
     if (std::optional<std::string> why =
@@ -111,6 +135,7 @@ private:
     }
     function->emitWarning(
         "--choose-schedule keeps the schedule that is there already");
+    ++numKept;
   }
 
   /// A schedule without a GPU in mind.
@@ -128,7 +153,8 @@ private:
   std::optional<Schedule> choose(const ScheduleProblem &problem, ForwardOp op) {
     const Target *gpu = Target::lookup(target);
     if (!gpu) {
-      op.emitOpError("unknown target '") << target << "'";
+      op.emitOpError("unknown target '")
+          << target << "', expected one of " << Target::listNames();
       return std::nullopt;
     }
     // 1. The policy's choice. What no kernel is made for still runs at levels A
@@ -138,12 +164,19 @@ private:
       chosen = chooseByPaper(problem, *gpu,
                              sharedBytes > 0 ? sharedBytes
                                              : gpu->sharedBytesPerBlock);
-    } else if (policy == "model") {
-      chosen = chooseByModel(problem, *gpu);
+    } else if (policy == "target") {
+      chosen = chooseForTarget(problem, *gpu);
     } else {
       op.emitOpError("unknown schedule policy '")
-          << policy << "', expected model or paper";
+          << policy << "', expected target or paper";
       return std::nullopt;
+    }
+    if (!chosen) {
+      ++numForCpu;
+      remarkMissed(op, "choose-schedule", "kernel")
+          << remark::reason("no schedule fits {0} for D {1}, Dv {2}: blocks "
+                            "for levels A to C",
+                            gpu->name, problem.headDim, problem.headDimV);
     }
     Schedule schedule = chosen.value_or(cpuSchedule(gpu->name));
 
@@ -159,8 +192,7 @@ private:
 
     // 3. What is for the GPU, by the model or by hand, is held against its
     //    resources; the paper's blocks and the CPU's need only be sensible.
-    bool isGiven = br != 0 || bc != 0 || teams != 0 || stages != 0;
-    bool isForGpu = policy == "model" && (chosen || isGiven);
+    bool isForGpu = policy == "target" && (chosen || isGiven());
     std::optional<std::string> why =
         isForGpu ? findViolation(problem, schedule, *gpu)
                  : findRangeViolation(schedule);

@@ -12,6 +12,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "fa/Dialect/Cta/Transforms/Passes.h"
+#include "fa/Support/GpuModules.h"
 #include "mlir/IR/Dominance.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/PatternMatch.h"
@@ -366,7 +367,8 @@ struct Prefetch : public fa::impl::PrefetchBase<Prefetch> {
   using Base::Base;
 
   void runOnOperation() override {
-    getOperation().walk([this](gpu::GPUFuncOp func) { prefetch(func); });
+    for (gpu::GPUFuncOp func : findKernels(getOperation(), "--prefetch"))
+      prefetch(func);
   }
 
 private:

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "fa/Dialect/Cta/Transforms/Passes.h"
+#include "fa/Support/GpuModules.h"
 #include "mlir/IR/PatternMatch.h"
 #include "llvm/ADT/MapVector.h"
 
@@ -95,11 +96,12 @@ struct StageTiles : public fa::impl::StageTilesBase<StageTiles> {
 
   void runOnOperation() override {
     if (stages < 0) {
-      emitError(getOperation().getLoc())
-          << "expects at least one stage, but found " << stages;
+      emitError(getOperation()->getLoc())
+          << "expects at least one stage, but found " << stages.getValue();
       return signalPassFailure();
     }
-    getOperation().walk([this](gpu::GPUFuncOp func) { stage(func); });
+    for (gpu::GPUFuncOp func : findKernels(getOperation(), "--stage-tiles"))
+      stage(func);
   }
 
 private:

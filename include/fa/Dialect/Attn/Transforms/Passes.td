@@ -71,13 +71,21 @@ def ChooseSchedule : Pass<"choose-schedule", "::mlir::func::FuncOp"> {
     pass reads its choices there and nowhere else. Options given override what
     the policy chose; the resource model refuses what does not fit the target.
 
-    Policies: `model` takes the resource model's choice (see
+    Policies: `target` takes the choice of the target's resource model (see
     fa/Schedule/Schedule.h): 32 rows a warp where the registers allow it, the
     largest blocks of keys that fit, the stages that leave the most blocks
     resident;
     `paper` FlashAttention 1's block sizes: Bc = ceil(M / 4d) for the outer loop
     and Br = min(Bc, d) for the inner one, with M the shared memory in elements
     (`shared-bytes` overrides the target's), each rounded down to 16.
+    Options overrule either, one number each.
+
+    `--remarks-filter=choose-schedule` says what was chosen and what it takes:
+    ```
+    remark: [Passed] schedule | Category:choose-schedule | Function=attention |
+      br=64, bc=64, teams=4, stages=1, sharedBytes=49152,
+      registersPerThread=168, blocksPerSM=3, Reason="policy target for sm_80"
+    ```
 
     Before:
     ```mlir
@@ -92,7 +100,7 @@ def ChooseSchedule : Pass<"choose-schedule", "::mlir::func::FuncOp"> {
   }];
   let dependentDialects = ["::fa::attn::AttnDialect"];
   let options = [
-    Option<"policy", "policy", "std::string", "\"model\"", "model or paper">,
+    Option<"policy", "policy", "std::string", "\"target\"", "target or paper">,
     Option<"target", "target", "std::string", "\"sm_80\"", "the GPU, as ptxas names it">,
     Option<"br", "br", "int64_t", "0", "rows of Q in a block (0: the policy's)">,
     Option<"bc", "bc", "int64_t", "0", "rows of K and V in a block (0: the policy's)">,
@@ -100,7 +108,9 @@ def ChooseSchedule : Pass<"choose-schedule", "::mlir::func::FuncOp"> {
     Option<"stages", "stages", "int64_t", "0", "blocks of K and of V in shared memory (0: the policy's)">,
     Option<"sharedBytes", "shared-bytes", "int64_t", "0", "M of the paper's formula, in bytes (0: the target's)">,
   ];
-  let statistics = [Statistic<"numScheduled", "num-scheduled", "functions scheduled">];
+  let statistics = [Statistic<"numScheduled", "num-scheduled", "functions scheduled">,
+    Statistic<"numKept", "num-kept", "schedules that were there already">,
+    Statistic<"numForCpu", "num-for-cpu", "attentions that no schedule fits the target for">];
 }
 
 def Tile : Pass<"tile", "::mlir::func::FuncOp"> {

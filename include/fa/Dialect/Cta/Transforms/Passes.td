@@ -14,7 +14,7 @@
 
 include "mlir/Pass/PassBase.td"
 
-def StageTiles : Pass<"stage-tiles", "::mlir::gpu::GPUModuleOp"> {
+def StageTiles : Pass<"stage-tiles"> {
   let summary = "Turns the shared loads of loops into rings of stages";
   let description = [{
     Each `cta.load once` in a loop becomes acquire and copy at the same place,
@@ -46,7 +46,7 @@ def StageTiles : Pass<"stage-tiles", "::mlir::gpu::GPUModuleOp"> {
   let dependentDialects = ["::fa::cta::CtaDialect"];
 }
 
-def Prefetch : Pass<"prefetch", "::mlir::gpu::GPUModuleOp"> {
+def Prefetch : Pass<"prefetch"> {
   let summary = "Starts the copies of a block before the block that needs it";
   let description = [{
     In a chain of loops over the same rings, where each loop begins where the
