@@ -201,8 +201,8 @@ gpu.module @kernels {
       %other = arith.remui %wn, %c2 : index
       // The first turn is team 0's: team 1 opens it, and leaves the last one to it.
       %first = arith.cmpi eq, %w, %c0 : index
-      scf.if %first {
-      } else {
+      %second = arith.cmpi ne, %w, %c0 : index
+      scf.if %second {
         cta.arrive %turn[%c0] : !cta.barrier<2>
       }
       cta.work (%b, %h, %qi) in (%nb, %nh, %nq) order(#cta.order<lpt, group_bytes = 33554432>) {
