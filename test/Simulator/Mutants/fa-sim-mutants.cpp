@@ -23,6 +23,7 @@
 #include "mlir/Parser/Parser.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/Support/CommandLine.h"
+#include "llvm/Support/Error.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -36,14 +37,12 @@ using namespace fa;
 using namespace fa::mutants;
 namespace cl = llvm::cl;
 
-static cl::opt<std::string> fileName(cl::Positional, cl::desc("FILE"),
-                                     cl::Required);
-static cl::opt<std::string> kernelName("kernel", cl::desc("The kernel"),
-                                       cl::Required);
+static cl::list<std::string>
+    kernelTexts(cl::Positional,
+                cl::desc("FILE,KERNEL,SQ,SKV ... (rows of q, and of k and v)"),
+                cl::OneOrMore);
 static cl::opt<std::string>
     tableName("table", cl::desc("The table of survivors"), cl::Required);
-static cl::opt<int64_t> seqQ("sq", cl::desc("Rows of q"), cl::Required);
-static cl::opt<int64_t> seqKV("skv", cl::desc("Rows of k and v"), cl::Required);
 static cl::opt<unsigned> seeds("seeds", cl::desc("Orders that are tried"),
                                cl::init(4));
 static cl::opt<bool> verbose("verbose", cl::desc("A line for each mutant"));
@@ -61,11 +60,17 @@ static int fail(const llvm::Twine &message) {
 //===----------------------------------------------------------------------===//
 
 namespace {
+/// A kernel that mistakes are made in, and its sizes.
+struct Subject {
+  std::string file, kernel;
+  int64_t seqQ, seqKV;
+};
+
 /// The arguments of an attention kernel of one batch and one head: q, k and v
 /// come first of its tensors, then the results.
 class Problem {
 public:
-  explicit Problem(gpu::GPUFuncOp kernel);
+  Problem(gpu::GPUFuncOp kernel, const Subject &subject);
   SmallVector<sim::Argument> getArguments();
   /// Forgets the results.
   void reset();
@@ -94,7 +99,7 @@ static void fill(sim::FloatFormat format, uint64_t seed,
   }
 }
 
-Problem::Problem(gpu::GPUFuncOp kernel) {
+Problem::Problem(gpu::GPUFuncOp kernel, const Subject &subject) {
   for (Type type : kernel.getArgumentTypes()) {
     auto memref = dyn_cast<MemRefType>(type);
     isTensor.push_back(memref != nullptr);
@@ -102,7 +107,7 @@ Problem::Problem(gpu::GPUFuncOp kernel) {
       continue;
     Tensor &tensor = tensors.emplace_back();
     bool isKeys = tensors.size() == 2 || tensors.size() == 3;
-    tensor.sizes = {1, 1, isKeys ? seqKV : seqQ};
+    tensor.sizes = {1, 1, isKeys ? subject.seqKV : subject.seqQ};
     if (memref.getRank() == 4)
       tensor.sizes.push_back(memref.getDimSize(3));
     int64_t count = 1;
@@ -150,10 +155,10 @@ std::vector<char> Problem::getResults() const {
 
 enum class Outcome { Refused, Fault, Wrong, Survived };
 
-static gpu::GPUFuncOp findKernel(ModuleOp module) {
+static gpu::GPUFuncOp findKernel(ModuleOp module, const Subject &subject) {
   gpu::GPUFuncOp found;
   module.walk([&](gpu::GPUFuncOp kernel) {
-    if (kernel.getName() == kernelName)
+    if (kernel.getName() == subject.kernel)
       found = kernel;
   });
   return found;
@@ -167,11 +172,13 @@ static LogicalResult run(gpu::GPUFuncOp kernel, Problem &problem,
   options.seed = seed;
   options.blocks = 1;
   problem.reset();
-  return failure(failed(sim::simulate(kernel, problem.getArguments(), options)));
+  return failure(
+      failed(sim::simulate(kernel, problem.getArguments(), options)));
 }
 
 /// Tries `mutation`. `message` is the first diagnostic.
-static Outcome tryMutant(ModuleOp module, const Mutation &mutation,
+static Outcome tryMutant(ModuleOp module, const Subject &subject,
+                         const Mutation &mutation,
                          const std::vector<char> &expected,
                          std::string &message) {
   ScopedDiagnosticHandler handler(module.getContext(), [&](Diagnostic &diag) {
@@ -179,10 +186,10 @@ static Outcome tryMutant(ModuleOp module, const Mutation &mutation,
       message = diag.str();
   });
   OwningOpRef<ModuleOp> copy = module.clone();
-  gpu::GPUFuncOp kernel = findKernel(*copy);
+  gpu::GPUFuncOp kernel = findKernel(*copy, subject);
   if (!apply(mutation, kernel) || failed(verify(*copy)))
     return Outcome::Refused;
-  Problem problem(kernel);
+  Problem problem(kernel, subject);
   for (uint64_t seed = 0; seed < seeds; ++seed) {
     if (failed(run(kernel, problem, seed)))
       return Outcome::Fault;
@@ -239,8 +246,8 @@ static const char *const kOutcomes[] = {"refused", "fault", "wrong",
                                         "survived"};
 
 /// Counts the survivors of one meaning. Returns whether all are explained.
-static bool explain(ArrayRef<std::string> survivors,
-                    std::vector<Reason> &table, unsigned &same) {
+static bool explain(ArrayRef<std::string> survivors, std::vector<Reason> &table,
+                    unsigned &same) {
   bool complete = true;
   for (const std::string &name : survivors) {
     auto found =
@@ -256,12 +263,13 @@ static bool explain(ArrayRef<std::string> survivors,
   return complete;
 }
 
-/// Tries all mutants of the kernel in `module`.
-static int tryAll(ModuleOp module, std::vector<Reason> table) {
-  gpu::GPUFuncOp kernel = findKernel(module);
+/// Tries all mutants of a kernel in `module`.
+static int tryAll(ModuleOp module, const Subject &subject,
+                  std::vector<Reason> &table) {
+  gpu::GPUFuncOp kernel = findKernel(module, subject);
   if (!kernel)
-    return fail("there is no kernel " + kernelName);
-  Problem problem(kernel);
+    return fail("there is no kernel " + subject.kernel);
+  Problem problem(kernel, subject);
   if (failed(run(kernel, problem, /*seed=*/0)))
     return fail("the kernel itself does not run");
   std::vector<char> expected = problem.getResults();
@@ -271,7 +279,7 @@ static int tryAll(ModuleOp module, std::vector<Reason> table) {
   SmallVector<std::string> survivors;
   for (const Mutation &mutation : mutations) {
     std::string message;
-    Outcome outcome = tryMutant(module, mutation, expected, message);
+    Outcome outcome = tryMutant(module, subject, mutation, expected, message);
     ++counts[unsigned(outcome)];
     if (verbose)
       llvm::outs() << kOutcomes[unsigned(outcome)] << ": " << mutation.name
@@ -284,7 +292,7 @@ static int tryAll(ModuleOp module, std::vector<Reason> table) {
   bool complete = explain(survivors, table, same);
   unsigned caught = mutations.size() - survivors.size();
   double share = 100.0 * caught / std::max<size_t>(mutations.size() - same, 1);
-  llvm::outs() << kernelName << ": " << mutations.size() << " mutants, "
+  llvm::outs() << subject.kernel << ": " << mutations.size() << " mutants, "
                << counts[0] << " refused, " << counts[1] << " faults, "
                << counts[2] << " wrong, " << counts[3] << " survived, " << same
                << " of them with the same meaning; caught "
@@ -294,18 +302,44 @@ static int tryAll(ModuleOp module, std::vector<Reason> table) {
   return share < kRequired ? fail("too few are caught") : 0;
 }
 
+/// Parses "FILE,KERNEL,SQ,SKV".
+static llvm::Expected<Subject> parseSubject(StringRef text) {
+  SmallVector<StringRef> parts;
+  text.split(parts, ',');
+  Subject subject;
+  if (parts.size() != 4 || parts[2].getAsInteger(10, subject.seqQ) ||
+      parts[3].getAsInteger(10, subject.seqKV))
+    return llvm::createStringError("not FILE,KERNEL,SQ,SKV: " + text);
+  subject.file = parts[0].str();
+  subject.kernel = parts[1].str();
+  return subject;
+}
+
 int main(int argc, char **argv) {
   llvm::InitLLVM init(argc, argv);
   cl::ParseCommandLineOptions(
-      argc, argv, "Makes small mistakes in a kernel and counts what is caught\n");
+      argc, argv,
+      "Makes small mistakes in kernels and counts what is caught\n");
   DialectRegistry registry;
   registerDialects(registry);
   MLIRContext context(registry, MLIRContext::Threading::DISABLED);
-  OwningOpRef<ModuleOp> module = parseSourceFile<ModuleOp>(fileName, &context);
-  if (!module)
-    return 1;
   auto table = readTable();
   if (!table)
     return fail(llvm::toString(table.takeError()));
-  return tryAll(*module, std::move(*table));
+  int result = 0;
+  for (const std::string &text : kernelTexts) {
+    auto subject = parseSubject(text);
+    if (!subject)
+      return fail(llvm::toString(subject.takeError()));
+    OwningOpRef<ModuleOp> module =
+        parseSourceFile<ModuleOp>(subject->file, &context);
+    if (!module)
+      return 1;
+    result |= tryAll(*module, *subject, *table);
+  }
+  for (const Reason &reason : *table)
+    if (!reason.isUsed)
+      result =
+          fail("the table explains what no longer survives: " + reason.text);
+  return result;
 }
