@@ -190,66 +190,55 @@ ThreadBlock::Step ThreadBlock::loadScalar(Team &team, Operation *op) {
   return Step::Next;
 }
 
+ThreadBlock::Step ThreadBlock::getSize(Team &team, Operation *op) {
+  auto dim = cast<memref::DimOp>(op);
+  int64_t rank = cast<MemRefType>(dim.getSource().getType()).getRank();
+  int64_t index = get<int64_t>(team, dim.getIndex());
+  if (index < 0 || index >= rank) {
+    fault(team, op) << "asks for dimension " << index << " of " << rank;
+    return Step::Failed;
+  }
+  set(team, dim.getResult(),
+      get<GlobalTensor *>(team, dim.getSource())->getSize(index));
+  return Step::Next;
+}
+
+ThreadBlock::Step ThreadBlock::evaluate(Team &team, Operation *op,
+                                        const Evaluator &evaluator) {
+  FailureOr<Datum> result = evaluator(op, getAll(team, op->getOperands()));
+  if (failed(result))
+    return Step::Failed;
+  set(team, op->getResult(0), std::move(*result));
+  int64_t warps = 1;
+  if (team.info)
+    warps = cta::RoleOp(team.info->role).getWarps();
+  spend(team, costs.getArithmetic(op, warps));
+  return Step::Next;
+}
+
 ThreadBlock::Step ThreadBlock::executeLocal(Team &team, Operation *op) {
   auto evaluator = kernel.evaluators.find(op);
-  if (evaluator != kernel.evaluators.end()) {
-    FailureOr<Datum> result =
-        (*evaluator->second)(op, getAll(team, op->getOperands()));
-    if (failed(result))
-      return Step::Failed;
-    set(team, op->getResult(0), std::move(*result));
-    int64_t warps = 1;
-    if (team.info)
-      warps = cta::RoleOp(team.info->role).getWarps();
-    spend(team, costs.getArithmetic(op, warps));
-    return Step::Next;
-  }
+  if (evaluator != kernel.evaluators.end())
+    return evaluate(team, op, *evaluator->second);
+  auto enterIf = [&](bool taken, Region &then, Region &otherwise) {
+    return enterRegion(team, taken ? then : otherwise);
+  };
   return llvm::TypeSwitch<Operation *, Step>(op)
-      .Case([&](memref::DimOp dim) {
-        auto *tensor = get<GlobalTensor *>(team, dim.getSource());
-        auto type = cast<MemRefType>(dim.getSource().getType());
-        int64_t index = get<int64_t>(team, dim.getIndex());
-        if (index < 0 || index >= type.getRank()) {
-          fault(team, op) << "asks for dimension " << index << " of "
-                          << type.getRank();
-          return Step::Failed;
-        }
-        set(team, dim.getResult(), tensor->getSize(index));
-        return Step::Next;
-      })
+      .Case([&](memref::DimOp) { return getSize(team, op); })
+      .Case([&](memref::LoadOp) { return loadScalar(team, op); })
       .Case([&](scf::ForOp loop) { return enterLoop(team, loop); })
       .Case([&](scf::IfOp branch) {
-        bool taken = get<int64_t>(team, branch.getCondition());
-        return enterRegion(team, taken ? branch.getThenRegion()
-                                       : branch.getElseRegion());
+        return enterIf(get<int64_t>(team, branch.getCondition()),
+                       branch.getThenRegion(), branch.getElseRegion());
       })
       .Case([&](cta::IfAnyOp branch) {
-        bool taken = isAnyTrue(get(team, branch.getPredicate()));
-        return enterRegion(team, taken ? branch.getThenRegion()
-                                       : branch.getElseRegion());
+        return enterIf(isAnyTrue(get(team, branch.getPredicate())),
+                       branch.getThenRegion(), branch.getElseRegion());
       })
       .Case([&](cta::WorkOp work) { return enterWork(team, work); })
       .Case([&](cta::RoleOp role) { return startRole(team, role); })
-      .Case([&](cta::RingOp op) {
-        const RingTeams &users = kernel.rings.find(op)->second;
-        int64_t stages = op.getRing().getType().getStages();
-        RingInstance &ring = rings.emplace_back(RingInstance{
-            op, &users,
-            Ring(stages, users.producers.size(), users.consumers.size()),
-            {}, {}, {}});
-        ring.stages.assign(stages, SharedTile(op.getRing().getType().getTile()));
-        ring.acquiredAt.resize(stages);
-        ring.copies.resize(stages);
-        set(team, op.getRing(), &ring);
-        return Step::Next;
-      })
-      .Case([&](cta::BarrierOp op) {
-        BarrierInstance &barrier = barriers.emplace_back();
-        barrier.states.resize(op.getBarrier().getType().getCount());
-        set(team, op.getBarrier(), &barrier);
-        return Step::Next;
-      })
-      .Case([&](memref::LoadOp) { return loadScalar(team, op); })
+      .Case([&](cta::RingOp ring) { return allocate(team, ring); })
+      .Case([&](cta::BarrierOp barrier) { return allocate(team, barrier); })
       .Case([&](gpu::ReturnOp) {
         if (!areTeamsDone())
           return Step::Blocked;

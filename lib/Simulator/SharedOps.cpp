@@ -30,26 +30,43 @@ SmallVector<unsigned> RingInstance::getHolders(int64_t use) const {
 // Rings
 //===----------------------------------------------------------------------===//
 
+ThreadBlock::Step ThreadBlock::allocate(Team &team, cta::RingOp op) {
+  const RingTeams &users = kernel.rings.find(op)->second;
+  cta::RingType type = op.getRing().getType();
+  Ring protocol(type.getStages(), users.producers.size(),
+                users.consumers.size());
+  RingInstance &ring = rings.emplace_back(
+      RingInstance{op, &users, std::move(protocol), {}, {}, {}});
+  ring.stages.assign(type.getStages(), SharedTile(type.getTile()));
+  ring.acquiredAt.resize(type.getStages());
+  ring.copies.resize(type.getStages());
+  set(team, op.getRing(), &ring);
+  return Step::Next;
+}
+
+/// What keeps the stage that `producer` wants next from being free.
+std::string ThreadBlock::describeHeld(const RingInstance &ring,
+                                      unsigned producer) const {
+  int64_t use = ring.protocol.nextAcquire(producer);
+  int64_t before = use - int64_t(ring.stages.size());
+  std::string reason =
+      "stage " + std::to_string(ring.protocol.getStage(use)) + " to be free, ";
+  if (ring.teams->consumers.empty())
+    return reason + "which nobody consumes";
+  SmallVector<unsigned> missing = ring.protocol.getMissingCopies(before);
+  if (!missing.empty())
+    return reason + "whose copy by " +
+           getNames(pick(ring.teams->producers, missing)) + " is not done";
+  SmallVector<unsigned> holders = ring.getHolders(before);
+  return reason + "which " + getNames(holders) +
+         (holders.size() == 1 ? " has" : " have") + " not released";
+}
+
 ThreadBlock::Step ThreadBlock::acquire(Team &team, cta::AcquireOp op) {
   RingInstance &ring = *get<RingInstance *>(team, op.getRing());
   unsigned producer = indexIn(ring.teams->producers, team.number);
-  if (!ring.protocol.canAcquire(producer)) {
-    int64_t use = ring.protocol.nextAcquire(producer);
-    int64_t stage = ring.protocol.getStage(use);
-    int64_t before = use - int64_t(ring.stages.size());
-    std::string reason = "stage " + std::to_string(stage) + " to be free, ";
-    if (ring.teams->consumers.empty())
-      return block(team, reason + "which nobody consumes");
-    SmallVector<unsigned> missing = ring.protocol.getMissingCopies(before);
-    if (!missing.empty())
-      return block(team, reason + "whose copy by " +
-                             getNames(pick(ring.teams->producers, missing)) +
-                             " is not done");
-    return block(team, reason + "which " + getNames(ring.getHolders(before)) +
-                           (ring.getHolders(before).size() == 1 ? " has"
-                                                                : " have") +
-                           " not released");
-  }
+  if (!ring.protocol.canAcquire(producer))
+    return block(team, describeHeld(ring, producer));
   bool isFirst = false;
   int64_t use = ring.protocol.acquire(producer, isFirst);
   int64_t stage = ring.protocol.getStage(use);
@@ -105,25 +122,28 @@ ThreadBlock::Step ThreadBlock::copy(Team &team, cta::CopyOp op) {
   return Step::Next;
 }
 
+/// What keeps the stage that `consumer` wants next from being full.
+std::string ThreadBlock::describeEmpty(const RingInstance &ring,
+                                       unsigned consumer) const {
+  int64_t use = ring.protocol.nextConsume(consumer);
+  std::string reason =
+      "stage " + std::to_string(ring.protocol.getStage(use)) + " to be full, ";
+  if (ring.teams->producers.empty())
+    return reason + "which nobody fills";
+  SmallVector<unsigned> missing = ring.protocol.getMissingCopies(use);
+  bool isStarted = llvm::all_of(missing, [&](unsigned producer) {
+    return ring.protocol.isCopyStarted(use, producer);
+  });
+  return reason + "whose copy by " +
+         getNames(pick(ring.teams->producers, missing)) +
+         (isStarted ? " is under way" : " has not been started");
+}
+
 ThreadBlock::Step ThreadBlock::consume(Team &team, cta::ConsumeOp op) {
   RingInstance &ring = *get<RingInstance *>(team, op.getRing());
   unsigned consumer = indexIn(ring.teams->consumers, team.number);
-  if (!ring.protocol.canConsume(consumer)) {
-    int64_t use = ring.protocol.nextConsume(consumer);
-    std::string reason = "stage " +
-                         std::to_string(ring.protocol.getStage(use)) +
-                         " to be full, ";
-    if (ring.teams->producers.empty())
-      return block(team, reason + "which nobody fills");
-    SmallVector<unsigned> missing = ring.protocol.getMissingCopies(use);
-    bool isStarted = llvm::all_of(missing, [&](unsigned producer) {
-      return ring.protocol.isCopyStarted(use, producer);
-    });
-    return block(team, reason + "whose copy by " +
-                           getNames(pick(ring.teams->producers, missing)) +
-                           (isStarted ? " is under way"
-                                      : " has not been started"));
-  }
+  if (!ring.protocol.canConsume(consumer))
+    return block(team, describeEmpty(ring, consumer));
   int64_t use = ring.protocol.consume(consumer);
   SharedTile &stage = ring.stages[ring.protocol.getStage(use)];
   set(team, op.getTile(), TileRef{&stage, &ring, use});
@@ -158,6 +178,13 @@ ThreadBlock::Step ThreadBlock::release(Team &team, cta::ReleaseOp op) {
 //===----------------------------------------------------------------------===//
 // Barriers
 //===----------------------------------------------------------------------===//
+
+ThreadBlock::Step ThreadBlock::allocate(Team &team, cta::BarrierOp op) {
+  BarrierInstance &barrier = barriers.emplace_back();
+  barrier.states.resize(op.getBarrier().getType().getCount());
+  set(team, op.getBarrier(), &barrier);
+  return Step::Next;
+}
 
 /// `cta.sync`, which waits for the other team, and `cta.arrive`.
 ThreadBlock::Step ThreadBlock::meet(Team &team, Operation *op, bool waits) {

@@ -120,6 +120,14 @@ private:
     Failed
   };
 
+  /// The load at which the teams of a role meet.
+  struct Meeting {
+    mlir::Operation *op = nullptr; ///< null while nobody is there
+    Window window;
+    llvm::SmallVector<unsigned> teams;
+    uint64_t opened = 0; ///< how often all had come and the tile was there
+  };
+
   // ThreadBlock.cpp: what happens next.
   mlir::LogicalResult schedule();
   mlir::LogicalResult runTeam(Team &team);
@@ -152,10 +160,16 @@ private:
   Step enterWork(Team &team, cta::WorkOp work);
   Step nextItem(Team &team, cta::WorkOp work);
   Step startRole(Team &team, cta::RoleOp role);
+  Step evaluate(Team &team, mlir::Operation *op, const Evaluator &evaluator);
+  Step getSize(Team &team, mlir::Operation *op);
   Step loadScalar(Team &team, mlir::Operation *op);
   bool areTeamsDone() const;
 
   // SharedOps.cpp: rings and barriers.
+  Step allocate(Team &team, cta::RingOp op);
+  Step allocate(Team &team, cta::BarrierOp op);
+  std::string describeHeld(const RingInstance &ring, unsigned producer) const;
+  std::string describeEmpty(const RingInstance &ring, unsigned consumer) const;
   Step acquire(Team &team, cta::AcquireOp op);
   Step copy(Team &team, cta::CopyOp op);
   Step consume(Team &team, cta::ConsumeOp op);
@@ -165,6 +179,8 @@ private:
   // TileOps.cpp: loads, products, stores.
   Step load(Team &team, cta::LoadOp op);
   Step loadOnce(Team &team, cta::LoadOp op, const Window &window);
+  mlir::LogicalResult joinMeeting(Team &team, cta::LoadOp op,
+                                  const Window &window, Meeting &meeting);
   mlir::LogicalResult startLoad(Team &team, cta::LoadOp op,
                                 const Window &window, SharedTile &tile,
                                 std::function<void()> done);
@@ -185,7 +201,8 @@ private:
   const Datum &get(const Team &team, mlir::Value value) const {
     return team.values[kernel.slots.lookup(value)];
   }
-  template <typename T> const T &get(const Team &team, mlir::Value value) const {
+  template <typename T>
+  const T &get(const Team &team, mlir::Value value) const {
     return *std::get_if<T>(&get(team, value));
   }
   void set(Team &team, mlir::Value value, Datum datum) {
@@ -212,14 +229,7 @@ private:
 
   /// The places of loads: one for each team, or one that all share.
   std::map<std::pair<mlir::Operation *, unsigned>, SharedTile> loadTiles;
-  /// The load at which the teams of a role meet.
-  struct Meeting {
-    mlir::Operation *op = nullptr; ///< null while nobody is there
-    Window window;
-    llvm::SmallVector<unsigned> teams;
-    uint64_t opened = 0; ///< how often all had come and the tile was there
-  };
-  llvm::DenseMap<mlir::Operation *, Meeting> meetings;
+  std::map<mlir::Operation *, Meeting> meetings; ///< for each role
 
   // Time.
   std::multimap<double, std::function<mlir::LogicalResult()>> events;

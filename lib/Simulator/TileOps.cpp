@@ -27,9 +27,9 @@ Window ThreadBlock::getWindow(const Team &team, Value tensor,
   window.rows = rows;
   window.cols = cols;
   window.isRowVector = isRowVector;
-  window.rowEnd = rowEnd ? get<int64_t>(team, rowEnd)
-                         : get<GlobalTensor *>(team, tensor)
-                               ->getRows(isRowVector);
+  window.rowEnd = rowEnd
+                      ? get<int64_t>(team, rowEnd)
+                      : get<GlobalTensor *>(team, tensor)->getRows(isRowVector);
   return window;
 }
 
@@ -62,8 +62,7 @@ ThreadBlock::Step ThreadBlock::store(Team &team, cta::StoreOp op) {
     return Step::Failed;
   }
   auto type = cast<VectorType>(op.getValue().getType());
-  spend(team, costs.getStore(value.size() *
-                             type.getElementTypeBitWidth() / 8));
+  spend(team, costs.getStore(value.size() * type.getElementTypeBitWidth() / 8));
   return Step::Next;
 }
 
@@ -71,8 +70,7 @@ ThreadBlock::Step ThreadBlock::store(Team &team, cta::StoreOp op) {
 // Loads
 //===----------------------------------------------------------------------===//
 
-std::pair<FlightPtr, Team *>
-ThreadBlock::findReader(const SharedTile &tile) {
+std::pair<FlightPtr, Team *> ThreadBlock::findReader(const SharedTile &tile) {
   for (Team &team : teams)
     for (const FlightPtr &flight : team.inFlight)
       if (flight->aTile.tile == &tile || flight->bTile.tile == &tile)
@@ -94,8 +92,8 @@ LogicalResult ThreadBlock::startLoad(Team &team, cta::LoadOp op,
                                      std::function<void()> done) {
   if (auto [flight, reader] = findReader(tile); flight) {
     InFlightDiagnostic diag = fault(team, op);
-    diag << "overwrites a tile that a product in flight of "
-         << getName(*reader) << " reads";
+    diag << "overwrites a tile that a product in flight of " << getName(*reader)
+         << " reads";
     diag.attachNote(flight->op.getLoc()) << "the product was started here";
     return diag;
   }
@@ -133,47 +131,47 @@ ThreadBlock::Step ThreadBlock::load(Team &team, cta::LoadOp op) {
   return Step::Next;
 }
 
+/// A team comes to a load at which all teams of its role meet; the last one
+/// starts the copy. Fails where they do not agree on it.
+LogicalResult ThreadBlock::joinMeeting(Team &team, cta::LoadOp op,
+                                       const Window &window, Meeting &meeting) {
+  if (meeting.op && meeting.op != op)
+    return fault(team, op) << "is not reached by all teams of its role: "
+                           << getNames(meeting.teams)
+                           << " came to another load first";
+  if (meeting.op && (meeting.window.indices != window.indices ||
+                     meeting.window.rowEnd != window.rowEnd))
+    return fault(team, op) << "loads another tile than "
+                           << getNames(meeting.teams)
+                           << ", with which it shares one";
+  team.ticket = meeting.opened;
+  meeting.op = op;
+  meeting.window = window;
+  meeting.teams.push_back(team.number);
+  ++version;
+  if (meeting.teams.size() != cta::RoleOp(team.info->role).getTeams())
+    return success();
+  return startLoad(team, op, window, getLoadTile(team, op), [&meeting] {
+    meeting.op = nullptr;
+    meeting.teams.clear();
+    ++meeting.opened;
+  });
+}
+
 ThreadBlock::Step ThreadBlock::loadOnce(Team &team, cta::LoadOp op,
                                         const Window &window) {
   cta::RoleOp role = team.info->role;
   Meeting &meeting = meetings[role];
-  SharedTile &tile = getLoadTile(team, op);
   if (!team.begun) {
-    // 1. All teams come to the same load.
-    if (meeting.op && meeting.op != op) {
-      InFlightDiagnostic diag = fault(team, op);
-      diag << "is not reached by all teams of its role: "
-           << getNames(meeting.teams) << " came to another load first";
-      return Step::Failed;
-    }
-    if (meeting.op && (meeting.window.indices != window.indices ||
-                       meeting.window.rowEnd != window.rowEnd)) {
-      fault(team, op) << "loads another tile than " << getNames(meeting.teams)
-                      << ", with which it shares one";
-      return Step::Failed;
-    }
     team.begun = true;
-    team.ticket = meeting.opened;
-    meeting.op = op;
-    meeting.window = window;
-    meeting.teams.push_back(team.number);
-    ++version;
-    // 2. The last one starts the copy.
-    if (meeting.teams.size() == role.getTeams()) {
-      auto open = [&meeting] {
-        meeting.op = nullptr;
-        meeting.teams.clear();
-        ++meeting.opened;
-      };
-      if (failed(startLoad(team, op, window, tile, open)))
-        return Step::Failed;
-    }
+    if (failed(joinMeeting(team, op, window, meeting)))
+      return Step::Failed;
   }
   if (meeting.opened == team.ticket)
     return block(team, meeting.teams.size() == role.getTeams()
                            ? "the shared tile to be there"
                            : "all teams of its role");
-  set(team, op.getTile(), TileRef{&tile});
+  set(team, op.getTile(), TileRef{&getLoadTile(team, op)});
   return Step::Next;
 }
 
@@ -275,9 +273,8 @@ ThreadBlock::Step ThreadBlock::wait(Team &team, cta::WaitOp op) {
   // Products end in order, so a wait covers all up to its own, and all later
   // ones but the last `pending`.
   auto found = llvm::find(team.inFlight, flight);
-  size_t later = found == team.inFlight.end()
-                     ? team.inFlight.size()
-                     : team.inFlight.end() - found - 1;
+  size_t later = found == team.inFlight.end() ? team.inFlight.size()
+                                              : team.inFlight.end() - found - 1;
   size_t covered =
       team.inFlight.size() - std::min<size_t>(later, op.getPending());
   if (covered && !team.inFlight[covered - 1]->result)

@@ -105,3 +105,5 @@ gpu.module @kernels {
 // TRACE: error: --sim-trace takes one list of sizes
 // RUN: not fa-run %S/Inputs/attention-128.mlir --fa2 --on=sim --sim-trace=%t/none/x.json 2>&1 | FileCheck %s --check-prefix=WRITE
 // WRITE: error: cannot write
+// RUN: not fa-run %S/Inputs/attention-128.mlir --fa2 --on=sim --sim-target=sm_1 2>&1 | FileCheck %s --check-prefix=TARGET
+// TARGET: error: --sim-target names no GPU: sm_1

@@ -21,7 +21,8 @@ const char *const fa::run::kOverview =
     "on "
     "the command\nline run first, in their order; what they leave is lowered "
     "by "
-    "itself. A pipeline that goes\nbelow level C is run down to level C; with --on=sim, down to level "
+    "itself. A pipeline that goes\nbelow level C is run down to level C; with "
+    "--on=sim, down to level "
     "D.\n\n"
     "  fa-run attention.mlir --check\n"
     "  fa-run attention.mlir --tile --interchange --check "
@@ -103,16 +104,19 @@ struct SimulatorLine {
                cl::desc("Thread blocks that share the work items (default 0: "
                         "one for each)"),
                cl::init(0), cl::value_desc("number"), cl::cat(category)},
+        target{"sim-target",
+               cl::desc("The GPU whose limits and speeds are taken (default: "
+                        "the schedule's, else sm_90a)"),
+               cl::value_desc("name"), cl::cat(category)},
         kernel{"sim-kernel",
                cl::desc("The kernel to run, where the module has several"),
                cl::value_desc("name"), cl::cat(category)},
-        trace{"sim-trace",
-              cl::desc("Write a time line that Perfetto opens"),
+        trace{"sim-trace", cl::desc("Write a time line that Perfetto opens"),
               cl::value_desc("file.json"), cl::cat(category)} {}
 
   cl::opt<uint64_t> seed;
   cl::opt<int64_t> blocks;
-  cl::opt<std::string> kernel, trace;
+  cl::opt<std::string> target, kernel, trace;
 };
 } // namespace
 
@@ -149,6 +153,24 @@ static llvm::Error parseTexts(const CommandLine &line, Options &options) {
   return llvm::Error::success();
 }
 
+/// Reads the options of `--on=sim`.
+static llvm::Error parseSimulator(Machine on, const SimulatorLine &line,
+                                  Options &options) {
+  options.simulate = on == Machine::Simulator;
+  options.simSeed = line.seed;
+  options.simBlocks = line.blocks;
+  options.simTarget = fa::Target::lookup(line.target);
+  options.simKernel = line.kernel;
+  options.simTrace = line.trace;
+  if (!line.target.empty() && !options.simTarget)
+    return llvm::createStringError("--sim-target names no GPU: " + line.target);
+  if (options.simBlocks < 0)
+    return llvm::createStringError("--sim-blocks is a number from 0 on");
+  if (!options.simTrace.empty() && options.sizes.size() > 1)
+    return llvm::createStringError("--sim-trace takes one list of sizes");
+  return llvm::Error::success();
+}
+
 /// Leaves only the options of `category` in what `--help` shows.
 static void hideOthers(const cl::OptionCategory &category) {
   for (auto &entry : cl::getRegisteredOptions()) {
@@ -175,14 +197,7 @@ llvm::Expected<Options> Options::parse(int argc, char **argv) {
   options.time = line.time;
   if (line.optimize != Optimize::Auto)
     options.optimize = line.optimize == Optimize::Always;
-  options.simulate = line.on == Machine::Simulator;
-  options.simSeed = sim.seed;
-  options.simBlocks = sim.blocks;
-  options.simKernel = sim.kernel;
-  options.simTrace = sim.trace;
-  if (options.simBlocks < 0)
-    return llvm::createStringError("--sim-blocks is a number from 0 on");
-  if (!options.simTrace.empty() && options.sizes.size() > 1)
-    return llvm::createStringError("--sim-trace takes one list of sizes");
+  if (llvm::Error error = parseSimulator(line.on, sim, options))
+    return error;
   return options;
 }

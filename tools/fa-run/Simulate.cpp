@@ -71,8 +71,7 @@ static sim::MemRefArgument makeMemRef(MemRefType type,
   sim::MemRefArgument argument;
   size_t rank = type.getRank();
   auto *base = reinterpret_cast<char *>(descriptor[1]);
-  argument.data =
-      base + descriptor[2] * (type.getElementTypeBitWidth() / 8);
+  argument.data = base + descriptor[2] * (type.getElementTypeBitWidth() / 8);
   argument.sizes.assign(descriptor.slice(3, rank).begin(),
                         descriptor.slice(3, rank).end());
   argument.strides.assign(descriptor.slice(3 + rank, rank).begin(),
@@ -100,8 +99,8 @@ static FailureOr<sim::Argument> makeArgument(gpu::GPUFuncOp kernel,
     return makeScalar(type, *static_cast<uint64_t *>(pointer));
   auto memref = cast<MemRefType>(type);
   const auto *words = *static_cast<int64_t **>(pointer);
-  return sim::Argument(makeMemRef(
-      memref, ArrayRef(words, 3 + 2 * size_t(memref.getRank()))));
+  return sim::Argument(
+      makeMemRef(memref, ArrayRef(words, 3 + 2 * size_t(memref.getRank()))));
 }
 
 //===----------------------------------------------------------------------===//
@@ -110,13 +109,14 @@ static FailureOr<sim::Argument> makeArgument(gpu::GPUFuncOp kernel,
 
 /// Runs `kernel` as the command line says, and writes the time line.
 static LogicalResult runKernel(gpu::GPUFuncOp kernel,
-                         ArrayRef<sim::Argument> arguments,
-                         const Options &options) {
+                               ArrayRef<sim::Argument> arguments,
+                               const Options &options) {
   sim::Trace trace;
   sim::Options simulation;
   simulation.seed = options.simSeed;
   simulation.blocks = options.simBlocks;
-  simulation.target = findTarget(kernel);
+  simulation.target =
+      options.simTarget ? options.simTarget : findTarget(kernel);
   if (!options.simTrace.empty())
     simulation.trace = &trace;
   FailureOr<sim::Statistics> statistics =
