@@ -24,16 +24,14 @@ std::string ThreadBlock::getName(const Team &team) const {
 
 /// "team 0 of "load" and team 1 of "load"".
 std::string ThreadBlock::getNames(ArrayRef<unsigned> numbers) const {
-  return llvm::join(llvm::map_range(numbers,
-                                    [&](unsigned n) {
-                                      return kernel.teams[n].getName();
-                                    }),
-                    " and ");
+  return llvm::join(
+      llvm::map_range(numbers,
+                      [&](unsigned n) { return kernel.teams[n].getName(); }),
+      " and ");
 }
 
 InFlightDiagnostic ThreadBlock::fault(Operation *op) {
-  return op->emitError("block ")
-         << number << ": '" << op->getName() << "' ";
+  return op->emitError("block ") << number << ": '" << op->getName() << "' ";
 }
 
 /// A fault of `team` at `op`. The message goes on with a verb.
@@ -53,9 +51,9 @@ void ThreadBlock::noteOthers(InFlightDiagnostic &diag, const Team *except) {
           << getName(team) << " waits here for " << team.reason;
 }
 
-/// Teams of the meeting's role that have not come to its load.
-static SmallVector<unsigned> getAbsent(const Kernel &kernel, Operation *role,
-                                       ArrayRef<unsigned> present) {
+/// Teams of `role` that are not among `present`.
+SmallVector<unsigned> ThreadBlock::getAbsent(Operation *role,
+                                             ArrayRef<unsigned> present) const {
   SmallVector<unsigned> absent;
   unsigned first = kernel.firstTeam.lookup(role);
   for (int64_t n = 0; n < int64_t(cast<cta::RoleOp>(role).getTeams()); ++n)
@@ -74,7 +72,7 @@ LogicalResult ThreadBlock::reportDeadlock() {
   for (auto &[role, meeting] : meetings) {
     if (!meeting.op)
       continue;
-    SmallVector<unsigned> absent = getAbsent(kernel, role, meeting.teams);
+    SmallVector<unsigned> absent = getAbsent(role, meeting.teams);
     InFlightDiagnostic diag = fault(meeting.op);
     diag << "is not reached by all teams of its role: " << getNames(absent)
          << (teams[absent.front()].state == Team::State::Done
@@ -133,8 +131,8 @@ LogicalResult ThreadBlock::checkEnd() {
     for (auto [index, state] : llvm::enumerate(barrier.states))
       if (state.waiting)
         return fault(state.cameAt)
-               << "leaves barrier " << index << " half open: "
-               << kernel.teams[*state.waiting].getName()
+               << "leaves barrier " << index
+               << " half open: " << kernel.teams[*state.waiting].getName()
                << " has come, and nobody else will";
   return success();
 }

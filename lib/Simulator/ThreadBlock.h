@@ -148,6 +148,8 @@ private:
   mlir::InFlightDiagnostic fault(const Team &team, mlir::Operation *op);
   mlir::InFlightDiagnostic fault(mlir::Operation *op);
   void noteOthers(mlir::InFlightDiagnostic &diag, const Team *except);
+  llvm::SmallVector<unsigned> getAbsent(mlir::Operation *role,
+                                        llvm::ArrayRef<unsigned> present) const;
   mlir::LogicalResult reportDeadlock();
   mlir::LogicalResult checkTeamEnd(Team &team);
   mlir::LogicalResult checkEnd();

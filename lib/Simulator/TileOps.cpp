@@ -167,10 +167,11 @@ ThreadBlock::Step ThreadBlock::loadOnce(Team &team, cta::LoadOp op,
     if (failed(joinMeeting(team, op, window, meeting)))
       return Step::Failed;
   }
-  if (meeting.opened == team.ticket)
-    return block(team, meeting.teams.size() == role.getTeams()
-                           ? "the shared tile to be there"
-                           : "all teams of its role");
+  if (meeting.opened == team.ticket) {
+    SmallVector<unsigned> absent = getAbsent(role, meeting.teams);
+    return block(team, absent.empty() ? "the shared tile to be there"
+                                      : getNames(absent) + " to come");
+  }
   set(team, op.getTile(), TileRef{&getLoadTile(team, op)});
   return Step::Next;
 }

@@ -121,7 +121,7 @@ gpu.module @kernels {
   // A shared load that a team passes by.
   // RUN: not fa-run %s --on=sim --sim-kernel=once_ended 2>&1 | FileCheck %s --check-prefix=ONCE-ENDED
   // ONCE-ENDED: error: block 0: 'cta.load' is not reached by all teams of its role: team 1 of "all" has ended
-  // ONCE-ENDED: note: team 0 of "all" waits here for all teams of its role
+  // ONCE-ENDED: note: team 0 of "all" waits here for team 1 of "all" to come
   gpu.func @once_ended(%K: !m) kernel {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index

@@ -195,6 +195,140 @@ TEST(Trace, IsJSONWithNamedTracks) {
 }
 
 //===----------------------------------------------------------------------===//
+// Arithmetic
+//===----------------------------------------------------------------------===//
+
+/// An op on scalars, and what it gives as an f32.
+struct ScalarCase {
+  const char *op, *type;
+  float expected;
+};
+
+/// The operands that cases may use.
+const char *const kOperands = R"(
+    %m7 = arith.constant -7 : i32
+    %p2 = arith.constant 2 : i32
+    %p40 = arith.constant 40 : i32
+    %m1 = arith.constant -1 : i8
+    %yes = arith.constant true
+    %i5 = arith.constant 5 : index
+    %i2 = index.constant 2
+    %im5 = arith.constant -5 : index
+    %x = arith.constant 2.5 : f32
+    %y = arith.constant -4.0 : f32
+    %nan = arith.constant 0x7FC00000 : f32
+    %third = arith.constant 0.333333343 : f32
+    %big = arith.constant 1.0e10 : f32
+    %h = arith.constant 1.5 : f16
+)";
+
+const ScalarCase kScalarCases[] = {
+    {"arith.addi %m7, %p2 : i32", "i32", -5},
+    {"arith.subi %p2, %m7 : i32", "i32", 9},
+    {"arith.muli %m7, %p2 : i32", "i32", -14},
+    {"arith.divsi %m7, %p2 : i32", "i32", -3},
+    {"arith.remsi %m7, %p2 : i32", "i32", -1},
+    {"arith.floordivsi %m7, %p2 : i32", "i32", -4},
+    {"arith.ceildivsi %m7, %p2 : i32", "i32", -3},
+    {"arith.divui %m7, %p2 : i32", "i32", 0x1p31f},
+    {"arith.remui %m7, %p2 : i32", "i32", 1},
+    {"arith.ceildivui %i5, %i2 : index", "index", 3},
+    {"arith.maxsi %m7, %p2 : i32", "i32", 2},
+    {"arith.maxui %m7, %p2 : i32", "i32", -7},
+    {"arith.minsi %m7, %p2 : i32", "i32", -7},
+    {"arith.minui %m7, %p2 : i32", "i32", 2},
+    {"arith.andi %m7, %p2 : i32", "i32", 0},
+    {"arith.ori %m7, %p2 : i32", "i32", -5},
+    {"arith.xori %m7, %p2 : i32", "i32", -5},
+    {"arith.shli %m7, %p2 : i32", "i32", -28},
+    {"arith.shli %m7, %p40 : i32", "i32", 0},
+    {"arith.shrsi %m7, %p2 : i32", "i32", -2},
+    {"arith.shrui %m7, %p2 : i32", "i32", 0x1p30f},
+    {"arith.extsi %m1 : i8 to i32", "i32", -1},
+    {"arith.extui %m1 : i8 to i32", "i32", 255},
+    {"arith.extsi %yes : i1 to i32", "i32", -1},
+    {"arith.extui %yes : i1 to i32", "i32", 1},
+    {"arith.trunci %m7 : i32 to i8", "i8", -7},
+    {"arith.index_cast %im5 : index to i32", "i32", -5},
+    {"arith.cmpi slt, %m7, %p2 : i32", "i1", 1},
+    {"arith.cmpi ult, %m7, %p2 : i32", "i1", 0},
+    {"arith.cmpf ogt, %x, %y : f32", "i1", 1},
+    {"arith.cmpf oeq, %nan, %nan : f32", "i1", 0},
+    {"arith.cmpf une, %nan, %nan : f32", "i1", 1},
+    {"arith.cmpf ult, %nan, %x : f32", "i1", 1},
+    {"arith.select %yes, %x, %y : f32", "f32", 2.5},
+    {"arith.fptosi %y : f32 to i32", "i32", -4},
+    {"arith.fptosi %big : f32 to i32", "i32", 0x1p31f},
+    {"arith.fptosi %nan : f32 to i32", "i32", 0},
+    {"arith.fptoui %y : f32 to i32", "i32", 0},
+    {"arith.bitcast %x : f32 to i32", "i32", 1075838976},
+    {"arith.addf %x, %y : f32", "f32", -1.5},
+    {"arith.divf %x, %y : f32", "f32", -0.625},
+    {"arith.negf %x : f32", "f32", -2.5},
+    {"arith.maxnumf %nan, %x : f32", "f32", 2.5},
+    {"arith.maxnumf %x, %nan : f32", "f32", 2.5},
+    {"arith.minnumf %y, %nan : f32", "f32", -4},
+    {"arith.maximumf %x, %y : f32", "f32", 2.5},
+    {"arith.maximumf %x, %nan : f32", "f32", NAN},
+    {"arith.minimumf %nan, %x : f32", "f32", NAN},
+    {"arith.truncf %third : f32 to f16", "f16", 0x1.554p-2f},
+    {"arith.addf %h, %h : f16", "f16", 3},
+    {"math.fma %x, %y, %y : f32", "f32", -14},
+    {"math.exp2 %y fastmath<afn> : f32", "f32", 0.0625},
+    {"math.absf %y : f32", "f32", 4},
+    {"math.floor %x : f32", "f32", 2},
+    {"math.ceil %x : f32", "f32", 3},
+    {"index.divs %im5, %i2", "index", -2},
+    {"index.floordivs %im5, %i2", "index", -3},
+    {"index.remu %i5, %i2", "index", 1},
+    {"index.castu %m1 : i8 to index", "index", 255},
+};
+
+/// Lines that turn `%r` of `type` into the f32 `%f`.
+std::string toFloat(llvm::StringRef type) {
+  if (type == "f32")
+    return "%f = arith.addf %r, %zero : f32\n";
+  if (type == "f16")
+    return "%f = arith.extf %r : f16 to f32\n";
+  if (type == "i1")
+    return "%f = arith.uitofp %r : i1 to f32\n";
+  if (type == "index")
+    return "%s = arith.index_cast %r : index to i32\n"
+           "%f = arith.sitofp %s : i32 to f32\n";
+  return ("%f = arith.sitofp %r : " + type + " to f32\n").str();
+}
+
+class Arithmetic : public ::testing::TestWithParam<ScalarCase> {};
+
+TEST_P(Arithmetic, IsThatOfTheDialects) {
+  std::string text = "gpu.module @m { gpu.func @k(%O: memref<1xf32>) kernel {" +
+                     std::string(kOperands) +
+                     "%zero = arith.constant -0.0 : f32\n"
+                     "%c0 = arith.constant 0 : index\n"
+                     "cta.role \"all\" teams(%w in 1) warps(1) {\n%r = " +
+                     GetParam().op + "\n" + toFloat(GetParam().type) +
+                     "%v = vector.broadcast %f : f32 to vector<1xf32>\n"
+                     "cta.store %v, %O[%c0] : vector<1xf32>, memref<1xf32>\n"
+                     "} gpu.return } }";
+  mlir::DialectRegistry registry;
+  registerDialects(registry);
+  mlir::MLIRContext context(registry, mlir::MLIRContext::Threading::DISABLED);
+  auto module = mlir::parseSourceString<mlir::ModuleOp>(text, &context);
+  ASSERT_TRUE(module);
+  mlir::gpu::GPUFuncOp kernel;
+  module->walk([&](mlir::gpu::GPUFuncOp func) { kernel = func; });
+  float result = -12345;
+  MemRefArgument out{reinterpret_cast<char *>(&result), {1}, {1}};
+  ASSERT_TRUE(mlir::succeeded(simulate(kernel, {out}, Options())));
+  if (std::isnan(GetParam().expected))
+    EXPECT_TRUE(std::isnan(result)) << GetParam().op;
+  else
+    EXPECT_EQ(result, GetParam().expected) << GetParam().op;
+}
+
+INSTANTIATE_TEST_SUITE_P(Ops, Arithmetic, ::testing::ValuesIn(kScalarCases));
+
+//===----------------------------------------------------------------------===//
 // A kernel that is no attention
 //===----------------------------------------------------------------------===//
 
