@@ -19,6 +19,12 @@ llvm::ArrayRef<llvm::StringLiteral> fa::execute::getPassesBelowLevelC() {
   return names;
 }
 
+llvm::ArrayRef<llvm::StringLiteral> fa::execute::getPassesBelowLevelD() {
+  static constexpr llvm::StringLiteral names[] = {"lower-to-nvvm",
+                                                  "emit-cubin"};
+  return names;
+}
+
 static bool isNameChar(char c) {
   return llvm::isAlnum(c) || c == '-' || c == '_' || c == '.';
 }
@@ -34,22 +40,26 @@ static size_t skipOptions(StringRef text, size_t pos) {
   return pos;
 }
 
-StringRef fa::execute::findPassBelowLevelC(StringRef text) {
+StringRef
+fa::execute::findPassBelow(StringRef text,
+                           llvm::ArrayRef<llvm::StringLiteral> passes) {
   for (size_t pos = 0; pos < text.size();) {
     if (text[pos] == '{') {
       pos = skipOptions(text, pos);
       continue;
     }
     StringRef name = text.substr(pos).take_while(isNameChar);
-    if (llvm::is_contained(getPassesBelowLevelC(), name))
+    if (llvm::is_contained(passes, name))
       return name;
     pos += std::max<size_t>(name.size(), 1);
   }
   return "";
 }
 
-std::string fa::execute::cutBelowLevelC(StringRef text) {
-  StringRef below = findPassBelowLevelC(text);
+std::string
+fa::execute::cutBelow(StringRef text,
+                      llvm::ArrayRef<llvm::StringLiteral> passes) {
+  StringRef below = findPassBelow(text, passes);
   if (below.empty())
     return text.str();
   StringRef kept = text.take_front(below.data() - text.data()).rtrim(", ");

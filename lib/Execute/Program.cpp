@@ -79,6 +79,13 @@ FailureOr<Program> Program::compile(const AttentionFunction &problem,
   return program;
 }
 
+FailureOr<Program>
+Program::compileReferences(const AttentionFunction &problem,
+                           ModuleOp references, bool optimize) {
+  OwningOpRef<ModuleOp> empty = ModuleOp::create(references.getLoc());
+  return compile(problem, *empty, kDoubleName, references, optimize);
+}
+
 llvm::Expected<Outputs> Program::runKernel(Inputs &inputs, double &seconds) {
   constexpr size_t oWords = getDescriptorWords(kORank);
   constexpr size_t lseWords = getDescriptorWords(kLseRank);

@@ -23,17 +23,20 @@ const char *const fa::run::kOverview =
     "on "
     "the command\nline run first, in their order; what they leave is lowered "
     "by "
-    "itself. A pipeline that goes\nbelow level C is run down to level C.\n\n"
+    "itself. A pipeline that goes\nbelow level C is run down to level C; with "
+    "--on=sim, down to level "
+    "D.\n\n"
     "  fa-run attention.mlir --check\n"
     "  fa-run attention.mlir --tile --interchange --check "
     "--sizes=Sq=128,Skv=1000\n"
-    "  fa-run attention.mlir --fa2 --check --dist=large:12 --seed=3\n\n"
+    "  fa-run attention.mlir --fa2 --check --dist=large:12 --seed=3\n"
+    "  fa-run attention.mlir --fa2 --on=sim --sim-seed=1 --check\n\n"
     "--help-hidden lists all passes and pipelines, and the options of MLIR and "
     "LLVM.\n";
 
 namespace {
 enum class Optimize { Auto, Never, Always };
-enum class Machine { CPU };
+enum class Machine { CPU, Simulator };
 
 /// The options themselves. They live as long as main, so that the library's
 /// registry and ours agree.
@@ -43,7 +46,9 @@ struct CommandLine {
                             cl::cat(category)};
   cl::opt<Machine> on{
       "on", cl::desc("What runs it:"), cl::init(Machine::CPU),
-      cl::values(clEnumValN(Machine::CPU, "cpu", "this CPU (the default)")),
+      cl::values(clEnumValN(Machine::CPU, "cpu", "this CPU (the default)"),
+                 clEnumValN(Machine::Simulator, "sim",
+                            "the simulator of thread blocks, at level D")),
       cl::cat(category)};
   cl::opt<bool> check{
       "check",
@@ -89,6 +94,32 @@ struct CommandLine {
                  clEnumValN(Optimize::Always, "always", "always")),
       cl::cat(category)};
 };
+
+/// The options of `--on=sim`.
+struct SimulatorLine {
+  explicit SimulatorLine(cl::OptionCategory &category)
+      : seed{"sim-seed",
+             cl::desc("Draw how long ops, copies and products take (default 0: "
+                      "what the cost table says)"),
+             cl::init(0), cl::value_desc("number"), cl::cat(category)},
+        blocks{"sim-blocks",
+               cl::desc("Thread blocks that share the work items (default 0: "
+                        "one for each)"),
+               cl::init(0), cl::value_desc("number"), cl::cat(category)},
+        target{"sim-target",
+               cl::desc("The GPU whose limits and speeds are taken (default: "
+                        "the schedule's, else sm_90a)"),
+               cl::value_desc("name"), cl::cat(category)},
+        kernel{"sim-kernel",
+               cl::desc("The kernel to run, where the module has several"),
+               cl::value_desc("name"), cl::cat(category)},
+        trace{"sim-trace", cl::desc("Write a time line that Perfetto opens"),
+              cl::value_desc("file.json"), cl::cat(category)} {}
+
+  cl::opt<uint64_t> seed;
+  cl::opt<int64_t> blocks;
+  cl::opt<std::string> target, kernel, trace;
+};
 } // namespace
 
 /// Parses "4=0.5" into `scalars`.
@@ -124,8 +155,27 @@ static llvm::Error parseTexts(const CommandLine &line, Options &options) {
   return llvm::Error::success();
 }
 
+/// Reads the options of `--on=sim`.
+static llvm::Error parseSimulator(Machine on, const SimulatorLine &line,
+                                  Options &options) {
+  options.simulate = on == Machine::Simulator;
+  options.simSeed = line.seed;
+  options.simBlocks = line.blocks;
+  options.simTarget = fa::Target::lookup(line.target);
+  options.simKernel = line.kernel;
+  options.simTrace = line.trace;
+  if (!line.target.empty() && !options.simTarget)
+    return llvm::createStringError("--sim-target names no GPU: " + line.target);
+  if (options.simBlocks < 0)
+    return llvm::createStringError("--sim-blocks is a number from 0 on");
+  if (!options.simTrace.empty() && options.sizes.size() > 1)
+    return llvm::createStringError("--sim-trace takes one list of sizes");
+  return llvm::Error::success();
+}
+
 llvm::Expected<Options> Options::parse(int argc, char **argv) {
   static CommandLine line;
+  static SimulatorLine sim(line.category);
   showOnly([](const cl::Option &option) {
     return llvm::is_contained(option.Categories, &line.category);
   });
@@ -141,5 +191,7 @@ llvm::Expected<Options> Options::parse(int argc, char **argv) {
   options.time = line.time;
   if (line.optimize != Optimize::Auto)
     options.optimize = line.optimize == Optimize::Always;
+  if (llvm::Error error = parseSimulator(line.on, sim, options))
+    return error;
   return options;
 }

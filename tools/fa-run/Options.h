@@ -10,6 +10,7 @@
 
 #include "fa/Execute/Inputs.h"
 #include "fa/Execute/Sizes.h"
+#include "fa/Target/Target.h"
 
 #include <string>
 #include <vector>
@@ -26,6 +27,15 @@ struct Options {
   bool check = false, emitIR = false, time = false;
   /// Whether to optimise; without a value, by the amount of work.
   std::optional<bool> optimize;
+  /// Whether level D is run, by the simulator; and its options: the seed, the
+  /// thread blocks (0: one for each work item), the GPU where the schedule's is
+  /// not meant, the kernel's name where there are several, and the file of the
+  /// time line.
+  bool simulate = false;
+  uint64_t simSeed = 0;
+  int64_t simBlocks = 0;
+  const Target *simTarget = nullptr;
+  std::string simKernel, simTrace;
 
   /// Parses the command line, which may name any registered pass, and exits
   /// where LLVM's parser finds a fault. Returns a message for any other.

@@ -7,6 +7,7 @@
 
 #include "Options.h"
 #include "Report.h"
+#include "Simulate.h"
 
 #include "fa/Execute/HostMemory.h"
 #include "fa/Execute/Levels.h"
@@ -60,14 +61,18 @@ static OwningOpRef<ModuleOp> parseFile(MLIRContext &context,
 }
 
 /// Builds what the command line asks for in `manager`: all of it where it stays
-/// at level C or above, a pipeline's part down to level C otherwise.
+/// at the lowest level that is run or above, a pipeline's part down to that
+/// level otherwise.
 static LogicalResult buildPasses(const PassPipelineCLParser &parser,
-                                 PassManager &manager) {
-  for (StringRef name : getPassesBelowLevelC())
+                                 bool simulate, PassManager &manager) {
+  auto passesBelow = simulate ? getPassesBelowLevelD() : getPassesBelowLevelC();
+  StringRef level = simulate ? "level D" : "level C";
+  for (StringRef name : passesBelow)
     if (const PassInfo *info = PassInfo::lookup(name))
       if (parser.contains(info))
-        return fail("--" + name +
-                    " goes below level C, the lowest that the CPU runs");
+        return fail("--" + name + " goes below " + level +
+                    ", the lowest that " +
+                    (simulate ? "the simulator" : "the CPU") + " runs");
   PassManager whole(manager.getContext(), ModuleOp::getOperationName(),
                     PassManager::Nesting::Implicit);
   auto report = [](const llvm::Twine &message) { return fail(message); };
@@ -76,14 +81,14 @@ static LogicalResult buildPasses(const PassPipelineCLParser &parser,
   std::string text;
   llvm::raw_string_ostream stream(text);
   whole.printAsTextualPipeline(stream);
-  StringRef below = findPassBelowLevelC(text);
+  StringRef below = findPassBelow(text, passesBelow);
   if (below.empty()) {
     static_cast<OpPassManager &>(manager) = std::move(whole);
     return success();
   }
   llvm::WithColor::note(llvm::errs(), "fa-run")
-      << "the pipeline is run down to level C, before --" << below << '\n';
-  FailureOr<OpPassManager> cut = parsePassPipeline(cutBelowLevelC(text));
+      << "the pipeline is run down to " << level << ", before --" << below << '\n';
+  FailureOr<OpPassManager> cut = parsePassPipeline(cutBelow(text, passesBelow));
   if (failed(cut))
     return failure();
   static_cast<OpPassManager &>(manager) = std::move(*cut);
@@ -179,8 +184,14 @@ static LogicalResult runPasses(const PassPipelineCLParser &parser,
                                StringRef name) {
   PassManager manager(kernel.getContext(), ModuleOp::getOperationName());
   if (failed(applyPassManagerCLOptions(manager)) ||
-      failed(buildPasses(parser, manager)) || failed(manager.run(kernel)))
+      failed(buildPasses(parser, options.simulate, manager)) ||
+      failed(manager.run(kernel)))
     return failure();
+  if (options.simulate) {
+    if (options.emitIR)
+      llvm::outs() << kernel << '\n';
+    return success();
+  }
   auto function = kernel.lookupSymbol<func::FuncOp>(name);
   func::FuncOp original = problem.function;
   if (!function || function.getFunctionType() != original.getFunctionType())
@@ -188,6 +199,57 @@ static LogicalResult runPasses(const PassPipelineCLParser &parser,
   if (options.emitIR)
     llvm::outs() << kernel << '\n';
   return success();
+}
+
+/// One run in the simulator. `references` is null without --check.
+static LogicalResult simulateOnce(gpu::GPUFuncOp kernel, Program *references,
+                                  const AttentionFunction &problem,
+                                  const Sizes &sizes, const Options &options) {
+  Inputs inputs;
+  if (failed(makeInputs(problem, sizes, options.inputs, inputs)))
+    return failure();
+  llvm::outs() << sizes.str() << '\n';
+  auto outputs = simulateProblem(kernel, problem, sizes, inputs, options);
+  if (!outputs)
+    return fail(outputs.takeError());
+  if (references)
+    return check(*references, inputs, sizes, *outputs);
+  printSummary("o", outputs->o);
+  printSummary("lse", outputs->lse);
+  return success();
+}
+
+/// Runs the kernel that the passes left in the simulator, with all sizes.
+static LogicalResult simulateAll(const Options &options,
+                                 const AttentionFunction &problem,
+                                 ModuleOp module, StringRef name,
+                                 ModuleOp references) {
+  FailureOr<gpu::GPUFuncOp> kernel = findKernel(module, name, options);
+  if (failed(kernel))
+    return failure();
+  FailureOr<Program> program = failure();
+  if (options.check) {
+    program = Program::compileReferences(problem, references,
+                                         shouldOptimize(options, problem));
+    if (failed(program))
+      return failure();
+  }
+  bool passed = true;
+  for (const Sizes &sizes : options.sizes)
+    passed &= succeeded(simulateOnce(
+        *kernel, options.check ? &*program : nullptr, problem, sizes, options));
+  return success(passed);
+}
+
+/// Runs a file of kernels at level D that solve no problem that is known.
+static LogicalResult runKernelFile(const PassPipelineCLParser &parser,
+                                   const Options &options, ModuleOp module) {
+  if (options.check)
+    return fail("--check needs the problem: --reference=FILE");
+  if (failed(runPasses(parser, options, module, {}, "")))
+    return failure();
+  FailureOr<gpu::GPUFuncOp> kernel = findKernel(module, "", options);
+  return failure(failed(kernel) || failed(simulateAlone(*kernel, options)));
 }
 
 static LogicalResult runFile(const PassPipelineCLParser &parser,
@@ -198,6 +260,9 @@ static LogicalResult runFile(const PassPipelineCLParser &parser,
   OwningOpRef<ModuleOp> kernel = parseFile(context, options.file), source;
   if (!kernel)
     return failure();
+  bool isLevelD = options.simulate && holdsKernels(*kernel);
+  if (isLevelD && options.referenceFile.empty())
+    return runKernelFile(parser, options, *kernel);
   source = options.referenceFile.empty()
                ? OwningOpRef<ModuleOp>(kernel->clone())
                : parseFile(context, options.referenceFile);
@@ -206,7 +271,8 @@ static LogicalResult runFile(const PassPipelineCLParser &parser,
   FailureOr<AttentionFunction> problem = findAttention(*source);
   if (failed(problem))
     return failure();
-  FailureOr<func::FuncOp> function = findFunction(*kernel);
+  FailureOr<func::FuncOp> function =
+      isLevelD ? problem->function : findFunction(*kernel);
   if (failed(function) || failed(bind(options, *problem, *function)))
     return failure();
   std::string name = function->getName().str();
@@ -217,6 +283,9 @@ static LogicalResult runFile(const PassPipelineCLParser &parser,
     return failure();
   if (failed(runPasses(parser, options, *kernel, *problem, name)))
     return failure();
+
+  if (options.simulate)
+    return simulateAll(options, *problem, *kernel, name, *references);
 
   // 3. The rest of the way down, and the runs.
   FailureOr<Program> program = Program::compile(

@@ -20,12 +20,18 @@ namespace fa::execute {
 /// lower. A new pass there must be added.
 llvm::ArrayRef<llvm::StringLiteral> getPassesBelowLevelC();
 
-/// The first pass in the textual pipeline `text` that leaves level C, or "".
-llvm::StringRef findPassBelowLevelC(llvm::StringRef text);
+/// The passes that leave level D, which the simulator runs.
+llvm::ArrayRef<llvm::StringLiteral> getPassesBelowLevelD();
 
-/// The textual pipeline `text` without its first pass that leaves level C and
-/// everything after that.
-std::string cutBelowLevelC(llvm::StringRef text);
+/// The first of `passes` in the textual pipeline `text`, or "".
+llvm::StringRef
+findPassBelow(llvm::StringRef text,
+              llvm::ArrayRef<llvm::StringLiteral> passes);
+
+/// The textual pipeline `text` without its first pass that is one of `passes`
+/// and everything after that.
+std::string cutBelow(llvm::StringRef text,
+                     llvm::ArrayRef<llvm::StringLiteral> passes);
 
 } // namespace fa::execute
 

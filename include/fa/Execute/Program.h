@@ -32,6 +32,11 @@ public:
   compile(const AttentionFunction &problem, mlir::ModuleOp kernel,
           llvm::StringRef name, mlir::ModuleOp references, bool optimize);
 
+  /// Compiles what `references` holds alone, for a kernel that runs elsewhere.
+  static mlir::FailureOr<Program>
+  compileReferences(const AttentionFunction &problem,
+                    mlir::ModuleOp references, bool optimize);
+
   /// Runs the kernel once. `seconds` is what the call took.
   llvm::Expected<Outputs> runKernel(Inputs &inputs, double &seconds);
   /// Runs a reference. In f32 the naive one is not there.

@@ -1,5 +1,5 @@
 // The forward kernel of the design at three stages: as it is mapped to warps, with its loads staged in rings, and
-// warp-specialised with the two teams taking turns on the tensor cores.
+// warp-specialised with the two teams taking turns on the tensor cores. It has no mask: Skv is a multiple of 128.
 // RUN: fa-opt %s | fa-opt | FileCheck %s
 
 !io = memref<?x?x?x128xbf16>
@@ -34,8 +34,9 @@ gpu.module @kernels {
     %z = arith.constant dense<0.0> : !s
     %lz = arith.constant dense<0.0> : !row
     %ninf = arith.constant dense<0xFF800000> : !row
-    %cs = arith.constant dense<0.1275> : !s
-    %cr = arith.constant dense<0.1275> : !row
+    %cs = arith.constant dense<0.12751741> : !s
+    %cr = arith.constant dense<0.12751741> : !row
+    %ln2 = arith.constant dense<0.69314718> : !row
     cta.work (%b, %h, %qi) in (%nb, %nh, %nq) order(#cta.order<lpt, group_bytes = 33554432>) {
       cta.role "all" teams(%w in 2) warps(4) {
         %q0 = arith.muli %qi, %c128 : index
@@ -73,7 +74,8 @@ gpu.module @kernels {
         %ob = arith.truncf %on : !s to !sp
         cta.store %ob, %O[%b, %h, %i0, %c0] : !sp, !io
         %lg = math.log2 %r#2 fastmath<afn> : !row
-        %lse = math.fma %r#1, %cr, %lg : !row
+        %l2 = math.fma %r#1, %cr, %lg : !row
+        %lse = arith.mulf %l2, %ln2 : !row
         cta.store %lse, %LSE[%b, %h, %i0] : !row, !lse
       }
     }
@@ -100,8 +102,9 @@ gpu.module @kernels {
     %z = arith.constant dense<0.0> : !s
     %lz = arith.constant dense<0.0> : !row
     %ninf = arith.constant dense<0xFF800000> : !row
-    %cs = arith.constant dense<0.1275> : !s
-    %cr = arith.constant dense<0.1275> : !row
+    %cs = arith.constant dense<0.12751741> : !s
+    %cr = arith.constant dense<0.12751741> : !row
+    %ln2 = arith.constant dense<0.69314718> : !row
     %kr = cta.ring : !ring
     %vr = cta.ring : !ring
     cta.work (%b, %h, %qi) in (%nb, %nh, %nq) order(#cta.order<lpt, group_bytes = 33554432>) {
@@ -147,7 +150,8 @@ gpu.module @kernels {
         %ob = arith.truncf %on : !s to !sp
         cta.store %ob, %O[%b, %h, %i0, %c0] : !sp, !io
         %lg = math.log2 %r#2 fastmath<afn> : !row
-        %lse = math.fma %r#1, %cr, %lg : !row
+        %l2 = math.fma %r#1, %cr, %lg : !row
+        %lse = arith.mulf %l2, %ln2 : !row
         cta.store %lse, %LSE[%b, %h, %i0] : !row, !lse
       }
     }
@@ -176,8 +180,9 @@ gpu.module @kernels {
     %z = arith.constant dense<0.0> : !s
     %lz = arith.constant dense<0.0> : !row
     %ninf = arith.constant dense<0xFF800000> : !row
-    %cs = arith.constant dense<0.1275> : !s
-    %cr = arith.constant dense<0.1275> : !row
+    %cs = arith.constant dense<0.12751741> : !s
+    %cr = arith.constant dense<0.12751741> : !row
+    %ln2 = arith.constant dense<0.69314718> : !row
     %kr = cta.ring : !ring
     %vr = cta.ring : !ring
     %turn = cta.barrier : !cta.barrier<2>
@@ -194,6 +199,12 @@ gpu.module @kernels {
     cta.role "compute" teams(%w in 2) warps(4) regs(240) {
       %wn = arith.addi %w, %c1 : index
       %other = arith.remui %wn, %c2 : index
+      // The first turn is team 0's: team 1 opens it, and leaves the last one to it.
+      %first = arith.cmpi eq, %w, %c0 : index
+      %second = arith.cmpi ne, %w, %c0 : index
+      scf.if %second {
+        cta.arrive %turn[%c0] : !cta.barrier<2>
+      }
       cta.work (%b, %h, %qi) in (%nb, %nh, %nq) order(#cta.order<lpt, group_bytes = 33554432>) {
         %q0 = arith.muli %qi, %c128 : index
         %wr = arith.muli %w, %c64 : index
@@ -258,8 +269,12 @@ gpu.module @kernels {
         %ob = arith.truncf %on : !s to !sp
         cta.store %ob, %O[%b, %h, %i0, %c0] : !sp, !io
         %lg = math.log2 %t#2 fastmath<afn> : !row
-        %lse = math.fma %t#1, %cr, %lg : !row
+        %l2 = math.fma %t#1, %cr, %lg : !row
+        %lse = arith.mulf %l2, %ln2 : !row
         cta.store %lse, %LSE[%b, %h, %i0] : !row, !lse
+      }
+      scf.if %first {
+        cta.sync %turn[%c0] : !cta.barrier<2>
       }
     }
     gpu.return

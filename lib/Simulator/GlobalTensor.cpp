@@ -1,0 +1,140 @@
+//===- GlobalTensor.cpp - Tensors in global memory -*- C++ -*-===//
+//
+// Part of Flashloom, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "GlobalTensor.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/Twine.h"
+
+using namespace fa::sim;
+
+GlobalTensor::GlobalTensor(unsigned number, FloatFormat format,
+                           MemRefArgument argument, bool isWritten)
+    : number(number), format(format), argument(std::move(argument)) {
+  if (!isWritten)
+    return;
+  int64_t count = 1;
+  for (int64_t size : this->argument.sizes)
+    count *= size;
+  writers.resize(count);
+}
+
+std::string GlobalTensor::name() const {
+  return "argument " + std::to_string(number);
+}
+
+unsigned GlobalTensor::rowDim(const Window &window) const {
+  return window.indices.size() - (window.isRowVector ? 1 : 2);
+}
+
+int64_t GlobalTensor::getRows(bool isRowVector) const {
+  return argument.sizes[argument.sizes.size() - (isRowVector ? 1 : 2)];
+}
+
+/// What is wrong with a range of `count` from `begin` in a dimension of `size`,
+/// or "".
+static std::string checkRange(int64_t begin, int64_t count, int64_t size,
+                              llvm::StringRef what, const std::string &name) {
+  if (begin >= 0 && begin + count <= size)
+    return "";
+  std::string range = count == 1
+                          ? std::to_string(begin)
+                          : std::to_string(begin) + " to " +
+                                std::to_string(begin + count - 1);
+  return ("leaves the bounds of " + name + ": " + what + " " + range + " of " +
+          std::to_string(size))
+      .str();
+}
+
+std::string GlobalTensor::check(const Window &window) const {
+  // What no row is there for is not touched.
+  int64_t first = window.firstRow();
+  if (first < 0)
+    return checkRange(first, window.rows, argument.sizes[rowDim(window)],
+                      "rows", name());
+  int64_t rows = std::min(window.rows, window.rowEnd - first);
+  if (rows <= 0)
+    return "";
+  for (unsigned dim = 0; dim < rowDim(window); ++dim) {
+    std::string fault = checkRange(window.indices[dim], 1, argument.sizes[dim],
+                                   "index", name());
+    if (!fault.empty())
+      return fault + " in dimension " + std::to_string(dim);
+  }
+  std::string fault = checkRange(first, rows, argument.sizes[rowDim(window)],
+                                 "rows", name());
+  if (!fault.empty() || window.isRowVector)
+    return fault;
+  return checkRange(window.indices.back(), window.cols, argument.sizes.back(),
+                    "columns", name());
+}
+
+std::pair<int64_t, int64_t> GlobalTensor::locate(const Window &window,
+                                                 int64_t row) const {
+  int64_t logical = 0, real = 0;
+  for (auto [dim, index] : llvm::enumerate(window.indices)) {
+    int64_t position = index + (dim == rowDim(window) ? row : 0);
+    logical = logical * argument.sizes[dim] + position;
+    real += position * argument.strides[dim];
+  }
+  return {logical, real};
+}
+
+/// "a thread block's team": the text of a race.
+static constexpr const char *kRace =
+    "is in a race: another team or thread block has written this element of ";
+
+std::string GlobalTensor::read(const Window &window, uint32_t who,
+                               llvm::function_ref<bool(int64_t)> isMine,
+                               float *out) const {
+  if (std::string fault = check(window); !fault.empty())
+    return fault;
+  int64_t bytes = getByteSize(format);
+  int64_t stride = window.isRowVector ? 1 : argument.strides.back();
+  for (int64_t row = 0; row < window.rows; ++row) {
+    float *to = out + row * window.cols;
+    if (!isMine(row))
+      continue;
+    if (window.firstRow() + row >= window.rowEnd) {
+      std::fill_n(to, window.cols, 0.0f);
+      continue;
+    }
+    auto [logical, real] = locate(window, row);
+    for (int64_t col = 0; !writers.empty() && col < window.cols; ++col)
+      if (uint32_t writer = writers[logical + col]; writer && writer != who)
+        return kRace + name();
+    const char *from = argument.data + real * bytes;
+    if (stride == 1)
+      decode(format, from, window.cols, to);
+    else
+      for (int64_t col = 0; col < window.cols; ++col)
+        decode(format, from + col * stride * bytes, 1, to + col);
+  }
+  return "";
+}
+
+std::string GlobalTensor::write(const Window &window, uint32_t who,
+                                const float *values) {
+  if (std::string fault = check(window); !fault.empty())
+    return fault;
+  int64_t bytes = getByteSize(format);
+  int64_t stride = window.isRowVector ? 1 : argument.strides.back();
+  for (int64_t row = 0; row < window.rows; ++row) {
+    if (window.firstRow() + row >= window.rowEnd)
+      break;
+    auto [logical, real] = locate(window, row);
+    for (int64_t col = 0; col < window.cols; ++col) {
+      uint32_t &writer = writers[logical + col];
+      if (writer && writer != who)
+        return kRace + name();
+      writer = who;
+      encode(format, values + row * window.cols + col, 1,
+             argument.data + (real + col * stride) * bytes);
+    }
+  }
+  return "";
+}

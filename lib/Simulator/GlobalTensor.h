@@ -1,0 +1,68 @@
+//===- GlobalTensor.h - Tensors in global memory -*- C++ -*-===//
+//
+// Part of Flashloom, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FA_LIB_SIMULATOR_GLOBALTENSOR_H
+#define FA_LIB_SIMULATOR_GLOBALTENSOR_H
+
+#include "fa/Simulator/Fragment.h"
+#include "fa/Simulator/Simulator.h"
+
+#include <string>
+
+namespace fa::sim {
+
+/// A part of a tensor: its first element, and how many rows and columns follow
+/// in the last two dimensions; with `isRowVector`, rows in the last one.
+struct Window {
+  llvm::SmallVector<int64_t> indices;
+  int64_t rows = 1, cols = 1;
+  /// Rows from here on are not there: they read as 0 and are not stored.
+  int64_t rowEnd = 0;
+  bool isRowVector = false;
+
+  int64_t firstRow() const {
+    return indices[indices.size() - (isRowVector ? 1 : 2)];
+  }
+};
+
+/// A tensor in global memory. Accesses return what is wrong with them, or "".
+/// Who writes an element is remembered: two teams that write one, or a team
+/// that reads what another has written, are in no order that the dialect knows.
+class GlobalTensor {
+public:
+  /// `isWritten`: the kernel stores to it.
+  GlobalTensor(unsigned number, FloatFormat format, MemRefArgument argument,
+               bool isWritten);
+
+  int64_t getSize(unsigned dim) const { return argument.sizes[dim]; }
+  /// The number of rows that a window of the tensor may touch.
+  int64_t getRows(bool isRowVector) const;
+
+  /// `isMine`: rows of the window that this access touches.
+  std::string read(const Window &window, uint32_t who,
+                   llvm::function_ref<bool(int64_t)> isMine, float *out) const;
+  std::string write(const Window &window, uint32_t who, const float *values);
+
+private:
+  /// The dimension that counts a window's rows.
+  unsigned rowDim(const Window &window) const;
+  std::string check(const Window &window) const;
+  /// The logical and the real position of the first element of a row.
+  std::pair<int64_t, int64_t> locate(const Window &window, int64_t row) const;
+  std::string name() const;
+
+  unsigned number;
+  FloatFormat format;
+  MemRefArgument argument;
+  /// For each element, in row-major order, who wrote it; 0: nobody. Empty where
+  /// the kernel does not store to the tensor.
+  std::vector<uint32_t> writers;
+};
+
+} // namespace fa::sim
+
+#endif // FA_LIB_SIMULATOR_GLOBALTENSOR_H

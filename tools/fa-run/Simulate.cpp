@@ -1,0 +1,219 @@
+//===- Simulate.cpp - fa-run at level D -*- C++ -*-===//
+//
+// Part of Flashloom, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Simulate.h"
+
+#include "Report.h"
+
+#include "fa/Dialect/Cta/IR/Cta.h"
+
+#include "llvm/ADT/bit.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Format.h"
+
+#include <deque>
+
+using namespace mlir;
+using namespace fa;
+using namespace fa::execute;
+using namespace fa::run;
+
+//===----------------------------------------------------------------------===//
+// Kernels
+//===----------------------------------------------------------------------===//
+
+static SmallVector<gpu::GPUFuncOp> getKernels(ModuleOp module) {
+  SmallVector<gpu::GPUFuncOp> kernels;
+  module.walk([&](gpu::GPUFuncOp kernel) { kernels.push_back(kernel); });
+  return kernels;
+}
+
+bool fa::run::holdsKernels(ModuleOp module) {
+  return !getKernels(module).empty();
+}
+
+FailureOr<gpu::GPUFuncOp> fa::run::findKernel(ModuleOp module, StringRef name,
+                                              const Options &options) {
+  SmallVector<gpu::GPUFuncOp> kernels = getKernels(module);
+  StringRef wanted = options.simKernel.empty() ? name : options.simKernel;
+  for (gpu::GPUFuncOp kernel : kernels)
+    if (kernel.getName() == wanted)
+      return kernel;
+  if (!options.simKernel.empty())
+    return module.emitError("there is no kernel ") << options.simKernel;
+  if (kernels.empty())
+    return module.emitError(
+        "the passes left no kernel: --on=sim runs level D, which --fa2 or "
+        "passes down to --map-warps reach");
+  if (kernels.size() > 1)
+    return module.emitError("there are ")
+           << kernels.size() << " kernels; --sim-kernel=NAME chooses one";
+  return kernels.front();
+}
+
+/// The target that the kernel's schedule names, or null.
+static const Target *findTarget(gpu::GPUFuncOp kernel) {
+  auto schedule = kernel->getAttrOfType<attn::ScheduleAttr>("attn.schedule");
+  return schedule ? Target::lookup(schedule.getTarget()) : nullptr;
+}
+
+//===----------------------------------------------------------------------===//
+// Arguments
+//===----------------------------------------------------------------------===//
+
+/// A tensor by what compiled code takes for it.
+static sim::MemRefArgument makeMemRef(MemRefType type,
+                                      ArrayRef<int64_t> descriptor) {
+  sim::MemRefArgument argument;
+  size_t rank = type.getRank();
+  auto *base = reinterpret_cast<char *>(descriptor[1]);
+  argument.data = base + descriptor[2] * (type.getElementTypeBitWidth() / 8);
+  argument.sizes.assign(descriptor.slice(3, rank).begin(),
+                        descriptor.slice(3, rank).end());
+  argument.strides.assign(descriptor.slice(3 + rank, rank).begin(),
+                          descriptor.slice(3 + rank, rank).end());
+  return argument;
+}
+
+/// A scalar by its bits.
+static sim::Argument makeScalar(Type type, uint64_t bits) {
+  if (!isa<FloatType>(type))
+    return int64_t(bits);
+  auto floatType = cast<FloatType>(type);
+  APFloat value(floatType.getFloatSemantics(),
+                APInt(floatType.getWidth(), bits));
+  return float(value.convertToDouble());
+}
+
+/// An argument as compiled code takes it.
+static FailureOr<sim::Argument> makeArgument(gpu::GPUFuncOp kernel,
+                                             unsigned number, void *pointer) {
+  if (number >= kernel.getNumArguments())
+    return kernel.emitError("the kernel lacks arguments of the problem");
+  Type type = kernel.getArgument(number).getType();
+  if (!isa<MemRefType>(type))
+    return makeScalar(type, *static_cast<uint64_t *>(pointer));
+  auto memref = cast<MemRefType>(type);
+  const auto *words = *static_cast<int64_t **>(pointer);
+  return sim::Argument(
+      makeMemRef(memref, ArrayRef(words, 3 + 2 * size_t(memref.getRank()))));
+}
+
+//===----------------------------------------------------------------------===//
+// Runs
+//===----------------------------------------------------------------------===//
+
+/// Runs `kernel` as the command line says, and writes the time line.
+static LogicalResult runKernel(gpu::GPUFuncOp kernel,
+                               ArrayRef<sim::Argument> arguments,
+                               const Options &options) {
+  sim::Trace trace;
+  sim::Options simulation;
+  simulation.seed = options.simSeed;
+  simulation.blocks = options.simBlocks;
+  simulation.target =
+      options.simTarget ? options.simTarget : findTarget(kernel);
+  if (!options.simTrace.empty())
+    simulation.trace = &trace;
+  FailureOr<sim::Statistics> statistics =
+      sim::simulate(kernel, arguments, simulation);
+  if (simulation.trace) {
+    std::error_code error;
+    llvm::raw_fd_ostream stream(options.simTrace, error);
+    if (error)
+      return kernel.emitError("cannot write ")
+             << options.simTrace << ": " << error.message();
+    trace.write(stream);
+  }
+  if (failed(statistics))
+    return failure();
+  if (options.time)
+    llvm::outs() << llvm::format("blocks %lld, the longest %.0f cycles\n",
+                                 (long long)statistics->blocks,
+                                 statistics->longestBlock);
+  return success();
+}
+
+llvm::Expected<Outputs>
+fa::run::simulateProblem(gpu::GPUFuncOp kernel,
+                         const AttentionFunction &problem, const Sizes &sizes,
+                         Inputs &inputs, const Options &options) {
+  auto error = [&](const llvm::Twine &what) {
+    return llvm::createStringError("kernel " + kernel.getName() + " " + what);
+  };
+  attn::ForwardOp forward = problem.forward;
+  SmallVector<int64_t> shape = {sizes[Dim::B], sizes[Dim::Hq], sizes[Dim::Sq],
+                                forward.getV().getType().getDimSize(3)};
+  auto elementOf = [](Value value) {
+    return cast<FloatType>(getElementTypeOrSelf(value.getType()));
+  };
+  Outputs outputs = {
+      HostTensor(elementOf(forward.getO()), shape),
+      HostTensor(elementOf(forward.getLse()), ArrayRef(shape).drop_back())};
+  MemRefDescriptor o = outputs.o.getDescriptor();
+  MemRefDescriptor lse = outputs.lse.getDescriptor();
+  void *oAddress = o.data(), *lseAddress = lse.data();
+  SmallVector<void *> pointers = inputs.getArguments();
+  pointers.append({&oAddress, &lseAddress});
+
+  SmallVector<sim::Argument> arguments;
+  for (auto [number, pointer] : llvm::enumerate(pointers)) {
+    FailureOr<sim::Argument> argument = makeArgument(kernel, number, pointer);
+    if (failed(argument))
+      return error("does not have the arguments of the problem");
+    arguments.push_back(std::move(*argument));
+  }
+  if (failed(runKernel(kernel, arguments, options)))
+    return error("did not run to its end");
+  return outputs;
+}
+
+/// Whether `kernel` stores to its argument.
+static bool isStoredTo(Value argument) {
+  return llvm::any_of(argument.getUsers(), [&](Operation *user) {
+    auto store = dyn_cast<cta::StoreOp>(user);
+    return store && store.getDestination() == argument;
+  });
+}
+
+LogicalResult fa::run::simulateAlone(gpu::GPUFuncOp kernel,
+                                     const Options &options) {
+  std::deque<std::pair<unsigned, HostTensor>> tensors;
+  SmallVector<sim::Argument> arguments;
+  for (BlockArgument argument : kernel.getArguments()) {
+    unsigned number = argument.getArgNumber();
+    auto type = dyn_cast<MemRefType>(argument.getType());
+    if (!type) {
+      auto given = options.inputs.scalars.find(number);
+      bool isGiven = given != options.inputs.scalars.end();
+      double value = isGiven ? given->second : 1;
+      if (isa<FloatType>(argument.getType()))
+        arguments.push_back(float(value));
+      else
+        arguments.push_back(int64_t(value));
+      continue;
+    }
+    auto element = dyn_cast<FloatType>(type.getElementType());
+    if (!element || !type.hasStaticShape())
+      return kernel.emitError("a kernel without --reference has static tensors "
+                              "of floats, found ")
+             << type;
+    HostTensor &tensor =
+        tensors.emplace_back(number, HostTensor(element, type.getShape()))
+            .second;
+    for (int64_t i = 0; !isStoredTo(argument) && i < tensor.getNumElements();
+         ++i)
+      tensor.store(i, drawNormal((options.inputs.seed << 8) + number, i));
+    arguments.push_back(makeMemRef(type, tensor.getDescriptor()));
+  }
+  if (failed(runKernel(kernel, arguments, options)))
+    return failure();
+  for (auto &[number, tensor] : tensors)
+    if (isStoredTo(kernel.getArgument(number)))
+      printSummary("argument " + std::to_string(number), tensor);
+  return success();
+}
