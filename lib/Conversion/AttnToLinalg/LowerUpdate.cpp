@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "GenericBuilder.h"
+#include "RowArithmetic.h"
 
 #include "fa/Conversion/AttnToLinalg/AttnToLinalg.h"
 
@@ -15,14 +15,6 @@ using namespace mlir;
 using namespace fa;
 
 namespace {
-/// Row statistics after the block's maximum is known; tensors [Br] of f32.
-struct RowStatistics {
-  Value max;   ///< the new running maximum
-  Value guard; ///< c * max, or 0 where max is -inf
-  Value sum;   ///< the old sum, rescaled
-  Value alpha; ///< the factor of the old accumulator
-};
-
 /// Lowers one update on tiles.
 class UpdateLowering {
 public:
@@ -36,13 +28,11 @@ private:
   Value buildScores();
   Value applyVariant(Value scores);
   Value buildFactor();
-  RowStatistics buildStatistics(Value scores, Value factor);
+  Value buildBlockMax(Value scores);
   Value buildWeights(Value scores, Value factor, Value guard);
   Value addRowSums(Value weights, Value sum);
-  Value scaleRows(Value matrix, Value rows);
   Value narrowed(Value weights);
   Value addWeightedValues(Value weights, Value acc);
-  Value inverseSums(Value sum);
 
   RewriterBase &rewriter;
   attn::UpdateOp op;
@@ -112,36 +102,15 @@ Value UpdateLowering::buildFactor() {
   return op.hasScore() ? log2e : b.mul(op.getScale(), log2e);
 }
 
-RowStatistics UpdateLowering::buildStatistics(Value scores, Value factor) {
-  // 1. The block's own maximum.
+/// The maximum of each row of the block.
+Value UpdateLowering::buildBlockMax(Value scores) {
   Value start = b.fill(b.negativeInfinity(), b.emptyLike(op.getMaxInit()));
-  Value blockMax =
-      b.generic({scores}, {start}, 2, true,
-                [](GenericBuilder &in, ValueRange args) {
-                  return SmallVector<Value>{in.max(args[0], args[1])};
-                })
-          .front();
-
-  // 2. All row statistics in one generic: it reads the old maximum and sum and
-  //    writes the new ones in their place, which keeps bufferization free of
-  //    copies.
-  SmallVector<Value> results = b.generic(
-      {blockMax},
-      {op.getMaxInit(), op.getSumInit(), b.emptyLike(op.getMaxInit()),
-       b.emptyLike(op.getMaxInit())},
-      1, false, [&](GenericBuilder &in, ValueRange args) {
-        Value oldMax = args[1], oldSum = args[2];
-        Value max = in.max(oldMax, args[0]);
-        Value empty = in.equal(max, in.negativeInfinity());
-        Value guard = in.select(empty, in.f32(0.0), in.mul(max, factor));
-        // Rounded as the old guard was: where the maximum stays, alpha is
-        // exactly 1. A fused product would be off by its rounding, in every
-        // block, and the state would drift with their number.
-        Value oldGuard = in.mul(oldMax, factor);
-        Value alpha = in.exp2(in.sub(oldGuard, guard));
-        return SmallVector<Value>{max, in.mul(oldSum, alpha), guard, alpha};
-      });
-  return {results[0], results[2], results[1], results[3]};
+  return b
+      .generic({scores}, {start}, 2, true,
+               [](GenericBuilder &in, ValueRange args) {
+                 return SmallVector<Value>{in.max(args[0], args[1])};
+               })
+      .front();
 }
 
 /// p = exp2(c s - guard) in f32; 0 for hidden keys, whose s is -inf.
@@ -160,15 +129,6 @@ Value UpdateLowering::addRowSums(Value weights, Value sum) {
       .generic({weights}, {sum}, 2, true,
                [](GenericBuilder &in, ValueRange args) {
                  return SmallVector<Value>{in.add(args[1], args[0])};
-               })
-      .front();
-}
-
-Value UpdateLowering::scaleRows(Value matrix, Value rows) {
-  return b
-      .generic({rows}, {matrix}, 2, false,
-               [](GenericBuilder &in, ValueRange args) {
-                 return SmallVector<Value>{in.mul(args[1], args[0])};
                })
       .front();
 }
@@ -192,35 +152,22 @@ Value UpdateLowering::addWeightedValues(Value weights, Value acc) {
   return product.getResult(0);
 }
 
-/// 1 / sum, 1 where nothing was summed (acc is 0 there).
-Value UpdateLowering::inverseSums(Value sum) {
-  return b
-      .generic({sum}, {b.emptyLike(sum)}, 1, false,
-               [](GenericBuilder &in, ValueRange args) {
-                 Value one = in.f32(1.0);
-                 Value inverse =
-                     arith::DivFOp::create(in.builder, in.loc, one, args[0]);
-                 return SmallVector<Value>{
-                     in.select(in.equal(args[0], in.f32(0.0)), one, inverse)};
-               })
-      .front();
-}
-
 void UpdateLowering::run() {
   OpBuilder::InsertionGuard guard(rewriter);
   rewriter.setInsertionPoint(op);
   Value scores = applyVariant(buildScores());
   Value factor = buildFactor();
-  RowStatistics rows = buildStatistics(scores, factor);
+  RowStatistics rows = rescaleState(b, buildBlockMax(scores), op.getMaxInit(),
+                                    op.getSumInit(), factor);
   Value weights = buildWeights(scores, factor, rows.guard);
   Value sum = addRowSums(weights, rows.sum);
   // A normalised accumulator is acc / sum: the old sum, already rescaled, takes
   // alpha's place, and the new one divides.
   Value factorOfOld = op.getNormalized() ? rows.sum : rows.alpha;
   Value acc =
-      addWeightedValues(weights, scaleRows(op.getAccInit(), factorOfOld));
+      addWeightedValues(weights, scaleRows(b, op.getAccInit(), factorOfOld));
   if (op.getNormalized())
-    acc = scaleRows(acc, inverseSums(sum));
+    acc = scaleRows(b, acc, inverseSums(b, sum, /*empty=*/1.0));
   rewriter.replaceOp(op, {acc, rows.max, sum});
 }
 

@@ -36,7 +36,8 @@ struct OnlineSoftmaxPass
     }
     SmallVector<Operation *> ops;
     function.walk([&](Operation *op) {
-      if (isa<attn::InitOp, attn::UpdateOp, attn::FinalizeOp>(op))
+      if (isa<attn::InitOp, attn::UpdateOp, attn::MergeOp, attn::FinalizeOp>(
+              op))
         ops.push_back(op);
       else if (isa<attn::ForwardOp>(op))
         op->emitWarning("--online-softmax leaves whole attention alone: run "
@@ -56,6 +57,10 @@ private:
   LogicalResult lower(RewriterBase &rewriter, Operation *op) {
     if (auto init = dyn_cast<attn::InitOp>(op)) {
       lowerInit(rewriter, init);
+      return success();
+    }
+    if (auto merge = dyn_cast<attn::MergeOp>(op)) {
+      lowerMerge(rewriter, merge);
       return success();
     }
     if (auto finalize = dyn_cast<attn::FinalizeOp>(op)) {

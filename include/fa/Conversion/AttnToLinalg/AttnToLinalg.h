@@ -26,6 +26,7 @@ namespace fa {
 void lowerInit(mlir::RewriterBase &rewriter, attn::InitOp op);
 mlir::LogicalResult lowerUpdate(mlir::RewriterBase &rewriter,
                                 attn::UpdateOp op);
+void lowerMerge(mlir::RewriterBase &rewriter, attn::MergeOp op);
 void lowerFinalize(mlir::RewriterBase &rewriter, attn::FinalizeOp op);
 
 } // namespace fa
