@@ -126,9 +126,22 @@ public:
   mlir::Value max(mlir::Value lhs, mlir::Value rhs) {
     return mlir::arith::MaxNumFOp::create(builder, loc, lhs, rhs);
   }
+  /// Comparisons, all false where an operand is NaN.
+  mlir::Value compare(mlir::arith::CmpFPredicate predicate, mlir::Value lhs,
+                      mlir::Value rhs) {
+    return mlir::arith::CmpFOp::create(builder, loc, predicate, lhs, rhs);
+  }
   mlir::Value equal(mlir::Value lhs, mlir::Value rhs) {
-    return mlir::arith::CmpFOp::create(
-        builder, loc, mlir::arith::CmpFPredicate::OEQ, lhs, rhs);
+    return compare(mlir::arith::CmpFPredicate::OEQ, lhs, rhs);
+  }
+  mlir::Value greater(mlir::Value lhs, mlir::Value rhs) {
+    return compare(mlir::arith::CmpFPredicate::OGT, lhs, rhs);
+  }
+  mlir::Value less(mlir::Value lhs, mlir::Value rhs) {
+    return compare(mlir::arith::CmpFPredicate::OLT, lhs, rhs);
+  }
+  mlir::Value atMost(mlir::Value lhs, mlir::Value rhs) {
+    return compare(mlir::arith::CmpFPredicate::OLE, lhs, rhs);
   }
   mlir::Value select(mlir::Value condition, mlir::Value yes, mlir::Value no) {
     return mlir::arith::SelectOp::create(builder, loc, condition, yes, no);

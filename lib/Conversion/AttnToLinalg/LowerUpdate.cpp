@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "RowArithmetic.h"
+#include "RescalePolicies.h"
 
 #include "fa/Conversion/AttnToLinalg/AttnToLinalg.h"
 
@@ -18,8 +18,8 @@ namespace {
 /// Lowers one update on tiles.
 class UpdateLowering {
 public:
-  UpdateLowering(RewriterBase &rewriter, attn::UpdateOp op)
-      : rewriter(rewriter), op(op), b(rewriter, op.getLoc()),
+  UpdateLowering(RewriterBase &rewriter, attn::UpdateOp op, Rescale rescale)
+      : rewriter(rewriter), op(op), rescale(rescale), b(rewriter, op.getLoc()),
         element(op.getQ().getType().getElementType()) {}
 
   void run();
@@ -28,7 +28,6 @@ private:
   Value buildScores();
   Value applyVariant(Value scores);
   Value buildFactor();
-  Value buildBlockMax(Value scores);
   Value buildWeights(Value scores, Value factor, Value guard);
   Value addRowSums(Value weights, Value sum);
   Value narrowed(Value weights);
@@ -36,6 +35,7 @@ private:
 
   RewriterBase &rewriter;
   attn::UpdateOp op;
+  Rescale rescale;
   GenericBuilder b;
   Type element;
 };
@@ -102,17 +102,6 @@ Value UpdateLowering::buildFactor() {
   return op.hasScore() ? log2e : b.mul(op.getScale(), log2e);
 }
 
-/// The maximum of each row of the block.
-Value UpdateLowering::buildBlockMax(Value scores) {
-  Value start = b.fill(b.negativeInfinity(), b.emptyLike(op.getMaxInit()));
-  return b
-      .generic({scores}, {start}, 2, true,
-               [](GenericBuilder &in, ValueRange args) {
-                 return SmallVector<Value>{in.max(args[0], args[1])};
-               })
-      .front();
-}
-
 /// p = exp2(c s - guard) in f32; 0 for hidden keys, whose s is -inf.
 Value UpdateLowering::buildWeights(Value scores, Value factor, Value guard) {
   return b
@@ -157,23 +146,22 @@ void UpdateLowering::run() {
   rewriter.setInsertionPoint(op);
   Value scores = applyVariant(buildScores());
   Value factor = buildFactor();
-  RowStatistics rows = rescaleState(b, buildBlockMax(scores), op.getMaxInit(),
-                                    op.getSumInit(), factor);
-  Value weights = buildWeights(scores, factor, rows.guard);
-  Value sum = addRowSums(weights, rows.sum);
-  // A normalised accumulator is acc / sum: the old sum, already rescaled, takes
-  // alpha's place, and the new one divides.
-  Value factorOfOld = op.getNormalized() ? rows.sum : rows.alpha;
-  Value acc =
-      addWeightedValues(weights, scaleRows(b, op.getAccInit(), factorOfOld));
+  RescaledState state = rescaleForBlock(b, op, scores, factor, rescale);
+  Value weights = buildWeights(scores, factor, state.guard);
+  Value sum = addRowSums(weights, state.sum);
+  Value acc = addWeightedValues(weights, state.acc);
   if (op.getNormalized())
     acc = scaleRows(b, acc, inverseSums(b, sum, /*empty=*/1.0));
-  rewriter.replaceOp(op, {acc, rows.max, sum});
+  rewriter.replaceOp(op, {acc, state.max, sum});
 }
 
-LogicalResult fa::lowerUpdate(RewriterBase &rewriter, attn::UpdateOp op) {
+LogicalResult fa::lowerUpdate(RewriterBase &rewriter, attn::UpdateOp op,
+                              Rescale rescale) {
   if (!op.isTile())
     return op.emitOpError("is not on tiles of one head: run --tile first");
-  UpdateLowering(rewriter, op).run();
+  if (op.getNormalized() && rescale != Rescale::Always)
+    return op.emitOpError("is normalized, which rescales acc in every block: "
+                          "run --delay-normalization first");
+  UpdateLowering(rewriter, op, rescale).run();
   return success();
 }

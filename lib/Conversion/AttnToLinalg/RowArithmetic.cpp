@@ -44,6 +44,51 @@ Value fa::scaleRows(GenericBuilder &b, Value matrix, Value rows) {
       .front();
 }
 
+Value fa::rowMaxima(GenericBuilder &b, Value scores, Value like) {
+  Value start = b.fill(b.negativeInfinity(), b.emptyLike(like));
+  return b
+      .generic({scores}, {start}, rankOf(scores), true,
+               [](GenericBuilder &in, ValueRange args) {
+                 return SmallVector<Value>{in.max(args[0], args[1])};
+               })
+      .front();
+}
+
+/// Reduces `predicate` of all elements of `tensor` by `Combiner`, from
+/// `neutral` on.
+template <typename Combiner>
+static Value reduceToBit(GenericBuilder &b, Value tensor, bool neutral,
+                         Predicate predicate) {
+  int64_t rank = rankOf(tensor);
+  Type i1 = b.builder.getI1Type();
+  Value start = arith::ConstantOp::create(b.builder, b.loc,
+                                          b.builder.getBoolAttr(neutral));
+  Value bit =
+      b.fill(start, tensor::EmptyOp::create(b.builder, b.loc,
+                                            ArrayRef<OpFoldResult>(), i1));
+  SmallVector<AffineMap> maps{b.identity(rank),
+                              AffineMap::get(rank, 0, b.builder.getContext())};
+  SmallVector<utils::IteratorType> iterators(rank,
+                                             utils::IteratorType::reduction);
+  Value result = b.generic({tensor}, {bit}, maps, iterators,
+                           [&](GenericBuilder &in, ValueRange args) {
+                             Value holds = predicate(in, args[0]);
+                             Value both = Combiner::create(in.builder, in.loc,
+                                                           holds, args[1]);
+                             return SmallVector<Value>{both};
+                           })
+                     .front();
+  return tensor::ExtractOp::create(b.builder, b.loc, result, ValueRange());
+}
+
+Value fa::anyOf(GenericBuilder &b, Value tensor, Predicate predicate) {
+  return reduceToBit<arith::OrIOp>(b, tensor, /*neutral=*/false, predicate);
+}
+
+Value fa::allOf(GenericBuilder &b, Value tensor, Predicate predicate) {
+  return reduceToBit<arith::AndIOp>(b, tensor, /*neutral=*/true, predicate);
+}
+
 Value fa::inverseSums(GenericBuilder &b, Value sum, double empty) {
   return b
       .generic({sum}, {b.emptyLike(sum)}, rankOf(sum), false,

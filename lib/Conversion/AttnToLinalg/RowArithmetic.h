@@ -34,6 +34,16 @@ RowStatistics rescaleState(GenericBuilder &b, mlir::Value otherMax,
 /// Each row of `matrix` times its element of `rows`.
 mlir::Value scaleRows(GenericBuilder &b, mlir::Value matrix, mlir::Value rows);
 
+/// The maximum of each row of the matrix `scores`; `like` is a tensor of rows.
+mlir::Value rowMaxima(GenericBuilder &b, mlir::Value scores, mlir::Value like);
+
+/// A condition on one element, an i1.
+using Predicate =
+    llvm::function_ref<mlir::Value(GenericBuilder &, mlir::Value)>;
+/// Whether `predicate` holds for any element of `tensor`, or for all: an i1.
+mlir::Value anyOf(GenericBuilder &b, mlir::Value tensor, Predicate predicate);
+mlir::Value allOf(GenericBuilder &b, mlir::Value tensor, Predicate predicate);
+
 /// 1 / sum, and `empty` where sum is 0.
 mlir::Value inverseSums(GenericBuilder &b, mlir::Value sum, double empty);
 

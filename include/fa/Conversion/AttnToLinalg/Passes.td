@@ -48,10 +48,10 @@ def OnlineSoftmax : Pass<"online-softmax", "::mlir::func::FuncOp"> {
   }];
   let dependentDialects = [
     "::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect", "::mlir::math::MathDialect",
-    "::mlir::tensor::TensorDialect"];
+    "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect"];
   let options = [
-    Option<"rescale", "rescale", "std::string", "\"always\"",
-           "when the accumulator is rescaled: always">,
+    Option<"rescale", "rescale", "std::string", "\"\"",
+           "when a state moves to a new maximum: always, lazy or first-max (default: the schedule's, else always)">,
   ];
   let statistics = [Statistic<"numUpdates", "num-updates", "updates spelled out">];
 }
