@@ -31,6 +31,7 @@ scheduleOptions(const PipelineOptions &options) {
   schedule.bc = options.bc;
   schedule.teams = options.teams;
   schedule.stages = options.stages;
+  schedule.rescale = options.rescale;
   return schedule;
 }
 

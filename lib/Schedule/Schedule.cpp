@@ -12,6 +12,16 @@
 
 using namespace fa;
 
+std::optional<Rescale> fa::parseRescale(const std::string &name) {
+  if (name == "always")
+    return Rescale::Always;
+  if (name == "lazy")
+    return Rescale::Lazy;
+  if (name == "first-max")
+    return Rescale::FirstMax;
+  return std::nullopt;
+}
+
 /// `schedule` with the number of stages that leaves the most blocks resident,
 /// the smallest among equals, or nothing where none fits.
 static std::optional<Schedule> chooseStages(const ScheduleProblem &problem,

@@ -53,6 +53,10 @@ struct PipelineOptions : public mlir::PassPipelineOptions<PipelineOptions> {
       llvm::cl::desc(
           "blocks of K and of V in shared memory (0: the schedule's)"),
       llvm::cl::init(0)};
+  Option<std::string> rescale{
+      *this, "rescale",
+      llvm::cl::desc("when a state moves to a new maximum: always, lazy or "
+                     "first-max (default: always)")};
 };
 
 /// FlashAttention 1: KV blocks outside, a normalised state in full-size

@@ -27,6 +27,18 @@ enum class Partition {
   SplitK, ///< each team has bc / teams columns (FlashAttention 1)
 };
 
+/// When the state of a row moves to the maximum of a new block; see
+/// `--online-softmax`.
+enum class Rescale {
+  Always,   ///< in every block
+  Lazy,     ///< where the maximum grew past a threshold
+  FirstMax, ///< never: the first block's serves, and a check says whether it
+            ///< did
+};
+
+/// The policy with this name on a command line ("first-max"), if there is one.
+std::optional<Rescale> parseRescale(const std::string &name);
+
 /// The part of an attention problem that a kernel is compiled for.
 struct ScheduleProblem {
   int64_t headDim = 0;      ///< D of Q and K, elements
@@ -43,6 +55,7 @@ struct Schedule {
   int64_t warps = 1;
   int64_t stages = 2;
   Partition partition = Partition::SplitQ;
+  Rescale rescale = Rescale::Always;
 
   int64_t threads() const { return 32 * warps * teams; }
 };

@@ -38,18 +38,41 @@ public:
                                          mlir::ValueRange outputs, int64_t rank,
                                          bool reducesColumns, Body body) {
     llvm::SmallVector<mlir::AffineMap> maps;
-    for (mlir::Value operand : llvm::concat<const mlir::Value>(
-             llvm::SmallVector<mlir::Value>(inputs),
-             llvm::SmallVector<mlir::Value>(outputs))) {
-      auto type = llvm::cast<mlir::RankedTensorType>(operand.getType());
-      maps.push_back(
-          mlir::AffineMap::getMultiDimIdentityMap(rank, builder.getContext())
-              .getMajorSubMap(type.getRank()));
-    }
+    for (mlir::ValueRange operands : {inputs, outputs})
+      for (mlir::Value operand : operands) {
+        auto type = llvm::cast<mlir::RankedTensorType>(operand.getType());
+        maps.push_back(identity(rank).getMajorSubMap(type.getRank()));
+      }
     llvm::SmallVector<mlir::utils::IteratorType> iterators(
         rank, mlir::utils::IteratorType::parallel);
     if (reducesColumns)
       iterators.back() = mlir::utils::IteratorType::reduction;
+    return generic(inputs, outputs, maps, iterators, body);
+  }
+
+  /// A generic over `rank` dimensions, the first a reduction over states: an
+  /// input is read at (state, rows...) or with a column too, an output at the
+  /// same without the state.
+  llvm::SmallVector<mlir::Value> reduceStates(mlir::ValueRange inputs,
+                                              mlir::ValueRange outputs,
+                                              int64_t rank, Body body) {
+    llvm::SmallVector<mlir::AffineMap> maps;
+    for (mlir::Value input : inputs) {
+      auto type = llvm::cast<mlir::RankedTensorType>(input.getType());
+      maps.push_back(identity(rank).getMajorSubMap(type.getRank()));
+    }
+    maps.append(outputs.size(), identity(rank).getMinorSubMap(rank - 1));
+    llvm::SmallVector<mlir::utils::IteratorType> iterators(
+        rank, mlir::utils::IteratorType::parallel);
+    iterators.front() = mlir::utils::IteratorType::reduction;
+    return generic(inputs, outputs, maps, iterators, body);
+  }
+
+  /// A generic with these maps, inputs first, and iterators.
+  llvm::SmallVector<mlir::Value>
+  generic(mlir::ValueRange inputs, mlir::ValueRange outputs,
+          llvm::ArrayRef<mlir::AffineMap> maps,
+          llvm::ArrayRef<mlir::utils::IteratorType> iterators, Body body) {
     auto op = mlir::linalg::GenericOp::create(
         builder, loc, mlir::TypeRange(outputs), inputs, outputs, maps,
         iterators,
@@ -58,6 +81,10 @@ public:
           mlir::linalg::YieldOp::create(nested, loc, body(inner, args));
         });
     return llvm::SmallVector<mlir::Value>(op->getResults());
+  }
+
+  mlir::AffineMap identity(int64_t rank) {
+    return builder.getMultiDimIdentityMap(rank);
   }
 
   /// An uninitialised tensor like `value`, of another element type if given.
@@ -87,6 +114,10 @@ public:
   mlir::Value sub(mlir::Value lhs, mlir::Value rhs) {
     return mlir::arith::SubFOp::create(builder, loc, lhs, rhs);
   }
+  /// lhs * rhs + summand with one rounding.
+  mlir::Value mulAdd(mlir::Value lhs, mlir::Value rhs, mlir::Value summand) {
+    return mlir::math::FmaOp::create(builder, loc, lhs, rhs, summand);
+  }
   /// lhs * rhs - subtrahend with one rounding.
   mlir::Value mulSub(mlir::Value lhs, mlir::Value rhs, mlir::Value subtrahend) {
     mlir::Value negated = mlir::arith::NegFOp::create(builder, loc, subtrahend);
@@ -95,9 +126,22 @@ public:
   mlir::Value max(mlir::Value lhs, mlir::Value rhs) {
     return mlir::arith::MaxNumFOp::create(builder, loc, lhs, rhs);
   }
+  /// Comparisons, all false where an operand is NaN.
+  mlir::Value compare(mlir::arith::CmpFPredicate predicate, mlir::Value lhs,
+                      mlir::Value rhs) {
+    return mlir::arith::CmpFOp::create(builder, loc, predicate, lhs, rhs);
+  }
   mlir::Value equal(mlir::Value lhs, mlir::Value rhs) {
-    return mlir::arith::CmpFOp::create(
-        builder, loc, mlir::arith::CmpFPredicate::OEQ, lhs, rhs);
+    return compare(mlir::arith::CmpFPredicate::OEQ, lhs, rhs);
+  }
+  mlir::Value greater(mlir::Value lhs, mlir::Value rhs) {
+    return compare(mlir::arith::CmpFPredicate::OGT, lhs, rhs);
+  }
+  mlir::Value less(mlir::Value lhs, mlir::Value rhs) {
+    return compare(mlir::arith::CmpFPredicate::OLT, lhs, rhs);
+  }
+  mlir::Value atMost(mlir::Value lhs, mlir::Value rhs) {
+    return compare(mlir::arith::CmpFPredicate::OLE, lhs, rhs);
   }
   mlir::Value select(mlir::Value condition, mlir::Value yes, mlir::Value no) {
     return mlir::arith::SelectOp::create(builder, loc, condition, yes, no);

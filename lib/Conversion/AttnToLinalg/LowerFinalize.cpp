@@ -5,26 +5,12 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "GenericBuilder.h"
+#include "RowArithmetic.h"
 
 #include "fa/Conversion/AttnToLinalg/AttnToLinalg.h"
 
 using namespace mlir;
 using namespace fa;
-
-/// 1 / sum for each row, 0 where sum is 0: a row that saw no key has o = 0.
-static Value reciprocals(GenericBuilder &b, Value sum, int64_t rank) {
-  return b
-      .generic({sum}, {b.emptyLike(sum)}, rank - 1, false,
-               [](GenericBuilder &in, ValueRange args) {
-                 Value zero = in.f32(0.0);
-                 Value inverse = arith::DivFOp::create(in.builder, in.loc,
-                                                       in.f32(1.0), args[0]);
-                 return SmallVector<Value>{
-                     in.select(in.equal(args[0], zero), zero, inverse)};
-               })
-      .front();
-}
 
 void fa::lowerFinalize(RewriterBase &rewriter, attn::FinalizeOp op) {
   OpBuilder::InsertionGuard guard(rewriter);
@@ -33,10 +19,10 @@ void fa::lowerFinalize(RewriterBase &rewriter, attn::FinalizeOp op) {
   int64_t rank = op.getAcc().getType().getRank();
   Type element = op.getO().getType().getElementType();
 
-  // 1. o = acc / sum, one division a row.
+  // 1. o = acc / sum, one division a row; 0 for a row that saw no key.
   SmallVector<Value> inputs{op.getAcc()};
   if (!op.getNormalized())
-    inputs.push_back(reciprocals(b, op.getSum(), rank));
+    inputs.push_back(inverseSums(b, op.getSum(), /*empty=*/0.0));
   Value o = b.generic(inputs, {op.getOInit()}, rank, false,
                       [&](GenericBuilder &in, ValueRange args) {
                         Value value = args[0];

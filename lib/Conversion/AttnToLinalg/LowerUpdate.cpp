@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "GenericBuilder.h"
+#include "RescalePolicies.h"
 
 #include "fa/Conversion/AttnToLinalg/AttnToLinalg.h"
 
@@ -15,19 +15,11 @@ using namespace mlir;
 using namespace fa;
 
 namespace {
-/// Row statistics after the block's maximum is known; tensors [Br] of f32.
-struct RowStatistics {
-  Value max;   ///< the new running maximum
-  Value guard; ///< c * max, or 0 where max is -inf
-  Value sum;   ///< the old sum, rescaled
-  Value alpha; ///< the factor of the old accumulator
-};
-
 /// Lowers one update on tiles.
 class UpdateLowering {
 public:
-  UpdateLowering(RewriterBase &rewriter, attn::UpdateOp op)
-      : rewriter(rewriter), op(op), b(rewriter, op.getLoc()),
+  UpdateLowering(RewriterBase &rewriter, attn::UpdateOp op, Rescale rescale)
+      : rewriter(rewriter), op(op), rescale(rescale), b(rewriter, op.getLoc()),
         element(op.getQ().getType().getElementType()) {}
 
   void run();
@@ -36,16 +28,14 @@ private:
   Value buildScores();
   Value applyVariant(Value scores);
   Value buildFactor();
-  RowStatistics buildStatistics(Value scores, Value factor);
   Value buildWeights(Value scores, Value factor, Value guard);
   Value addRowSums(Value weights, Value sum);
-  Value scaleRows(Value matrix, Value rows);
   Value narrowed(Value weights);
   Value addWeightedValues(Value weights, Value acc);
-  Value inverseSums(Value sum);
 
   RewriterBase &rewriter;
   attn::UpdateOp op;
+  Rescale rescale;
   GenericBuilder b;
   Type element;
 };
@@ -112,38 +102,6 @@ Value UpdateLowering::buildFactor() {
   return op.hasScore() ? log2e : b.mul(op.getScale(), log2e);
 }
 
-RowStatistics UpdateLowering::buildStatistics(Value scores, Value factor) {
-  // 1. The block's own maximum.
-  Value start = b.fill(b.negativeInfinity(), b.emptyLike(op.getMaxInit()));
-  Value blockMax =
-      b.generic({scores}, {start}, 2, true,
-                [](GenericBuilder &in, ValueRange args) {
-                  return SmallVector<Value>{in.max(args[0], args[1])};
-                })
-          .front();
-
-  // 2. All row statistics in one generic: it reads the old maximum and sum and
-  //    writes the new ones in their place, which keeps bufferization free of
-  //    copies.
-  SmallVector<Value> results = b.generic(
-      {blockMax},
-      {op.getMaxInit(), op.getSumInit(), b.emptyLike(op.getMaxInit()),
-       b.emptyLike(op.getMaxInit())},
-      1, false, [&](GenericBuilder &in, ValueRange args) {
-        Value oldMax = args[1], oldSum = args[2];
-        Value max = in.max(oldMax, args[0]);
-        Value empty = in.equal(max, in.negativeInfinity());
-        Value guard = in.select(empty, in.f32(0.0), in.mul(max, factor));
-        // Rounded as the old guard was: where the maximum stays, alpha is
-        // exactly 1. A fused product would be off by its rounding, in every
-        // block, and the state would drift with their number.
-        Value oldGuard = in.mul(oldMax, factor);
-        Value alpha = in.exp2(in.sub(oldGuard, guard));
-        return SmallVector<Value>{max, in.mul(oldSum, alpha), guard, alpha};
-      });
-  return {results[0], results[2], results[1], results[3]};
-}
-
 /// p = exp2(c s - guard) in f32; 0 for hidden keys, whose s is -inf.
 Value UpdateLowering::buildWeights(Value scores, Value factor, Value guard) {
   return b
@@ -160,15 +118,6 @@ Value UpdateLowering::addRowSums(Value weights, Value sum) {
       .generic({weights}, {sum}, 2, true,
                [](GenericBuilder &in, ValueRange args) {
                  return SmallVector<Value>{in.add(args[1], args[0])};
-               })
-      .front();
-}
-
-Value UpdateLowering::scaleRows(Value matrix, Value rows) {
-  return b
-      .generic({rows}, {matrix}, 2, false,
-               [](GenericBuilder &in, ValueRange args) {
-                 return SmallVector<Value>{in.mul(args[1], args[0])};
                })
       .front();
 }
@@ -192,41 +141,27 @@ Value UpdateLowering::addWeightedValues(Value weights, Value acc) {
   return product.getResult(0);
 }
 
-/// 1 / sum, 1 where nothing was summed (acc is 0 there).
-Value UpdateLowering::inverseSums(Value sum) {
-  return b
-      .generic({sum}, {b.emptyLike(sum)}, 1, false,
-               [](GenericBuilder &in, ValueRange args) {
-                 Value one = in.f32(1.0);
-                 Value inverse =
-                     arith::DivFOp::create(in.builder, in.loc, one, args[0]);
-                 return SmallVector<Value>{
-                     in.select(in.equal(args[0], in.f32(0.0)), one, inverse)};
-               })
-      .front();
-}
-
 void UpdateLowering::run() {
   OpBuilder::InsertionGuard guard(rewriter);
   rewriter.setInsertionPoint(op);
   Value scores = applyVariant(buildScores());
   Value factor = buildFactor();
-  RowStatistics rows = buildStatistics(scores, factor);
-  Value weights = buildWeights(scores, factor, rows.guard);
-  Value sum = addRowSums(weights, rows.sum);
-  // A normalised accumulator is acc / sum: the old sum, already rescaled, takes
-  // alpha's place, and the new one divides.
-  Value factorOfOld = op.getNormalized() ? rows.sum : rows.alpha;
-  Value acc =
-      addWeightedValues(weights, scaleRows(op.getAccInit(), factorOfOld));
+  RescaledState state = rescaleForBlock(b, op, scores, factor, rescale);
+  Value weights = buildWeights(scores, factor, state.guard);
+  Value sum = addRowSums(weights, state.sum);
+  Value acc = addWeightedValues(weights, state.acc);
   if (op.getNormalized())
-    acc = scaleRows(acc, inverseSums(sum));
-  rewriter.replaceOp(op, {acc, rows.max, sum});
+    acc = scaleRows(b, acc, inverseSums(b, sum, /*empty=*/1.0));
+  rewriter.replaceOp(op, {acc, state.max, sum});
 }
 
-LogicalResult fa::lowerUpdate(RewriterBase &rewriter, attn::UpdateOp op) {
+LogicalResult fa::lowerUpdate(RewriterBase &rewriter, attn::UpdateOp op,
+                              Rescale rescale) {
   if (!op.isTile())
     return op.emitOpError("is not on tiles of one head: run --tile first");
-  UpdateLowering(rewriter, op).run();
+  if (op.getNormalized() && rescale != Rescale::Always)
+    return op.emitOpError("is normalized, which rescales acc in every block: "
+                          "run --delay-normalization first");
+  UpdateLowering(rewriter, op, rescale).run();
   return success();
 }

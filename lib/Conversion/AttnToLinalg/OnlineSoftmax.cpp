@@ -7,9 +7,12 @@
 
 #include "fa/Conversion/AttnToLinalg/AttnToLinalg.h"
 
+#include "fa/Dialect/Attn/Transforms/Transforms.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Dominance.h"
 #include "mlir/Transforms/CSE.h"
@@ -29,14 +32,14 @@ struct OnlineSoftmaxPass
 
   void runOnOperation() override {
     func::FuncOp function = getOperation();
-    if (rescale != "always") {
-      function.emitError("unknown rescale policy '")
-          << rescale << "', expected always";
+    std::optional<Rescale> policy = choosePolicy();
+    IRRewriter rewriter(&getContext());
+    if (!policy ||
+        (*policy == Rescale::FirstMax && failed(addExactFolds(rewriter))))
       return signalPassFailure();
-    }
     SmallVector<Operation *> ops;
     function.walk([&](Operation *op) {
-      if (isa<attn::InitOp, attn::UpdateOp, attn::FinalizeOp,
+      if (isa<attn::InitOp, attn::UpdateOp, attn::MergeOp, attn::FinalizeOp,
               attn::BlockListOp>(op))
         ops.push_back(op);
       else if (isa<attn::ForwardOp>(op))
@@ -45,18 +48,54 @@ struct OnlineSoftmaxPass
     });
     if (ops.empty())
       function.emitWarning("--online-softmax found no attention on tiles");
-    IRRewriter rewriter(&getContext());
     for (Operation *op : ops)
-      if (failed(lower(rewriter, op)))
+      if (failed(lower(rewriter, op, *policy)))
         return signalPassFailure();
     DominanceInfo dominance(function);
     eliminateCommonSubExpressions(rewriter, dominance, function);
   }
 
 private:
-  LogicalResult lower(RewriterBase &rewriter, Operation *op) {
+  /// The option, else the schedule's choice, else always; nothing after a
+  /// diagnostic. What the option overrules is changed in the schedule too.
+  std::optional<Rescale> choosePolicy() {
+    func::FuncOp function = getOperation();
+    std::optional<Schedule> schedule = attn::getSchedule(function);
+    if (rescale.empty())
+      return schedule ? schedule->rescale : Rescale::Always;
+    std::optional<Rescale> policy = parseRescale(rescale);
+    if (!policy)
+      function.emitError("unknown rescale policy '")
+          << rescale << "', expected always, lazy or first-max";
+    else if (schedule) {
+      schedule->rescale = *policy;
+      attn::setSchedule(function, *schedule);
+    }
+    return policy;
+  }
+
+  /// Adds the exact folds of `first-max`. What is left out of `checked` is
+  /// rescaled always.
+  LogicalResult addExactFolds(RewriterBase &rewriter) {
+    SmallVector<attn::FinalizeOp> finalizes;
+    getOperation().walk([&](attn::FinalizeOp op) { finalizes.push_back(op); });
+    for (attn::FinalizeOp finalize : finalizes) {
+      FailureOr<SmallVector<attn::UpdateOp>> updates =
+          addExactFold(rewriter, finalize);
+      if (failed(updates))
+        return failure();
+      checked.insert(updates->begin(), updates->end());
+    }
+    return success();
+  }
+
+  LogicalResult lower(RewriterBase &rewriter, Operation *op, Rescale policy) {
     if (auto init = dyn_cast<attn::InitOp>(op)) {
       lowerInit(rewriter, init);
+      return success();
+    }
+    if (auto merge = dyn_cast<attn::MergeOp>(op)) {
+      lowerMerge(rewriter, merge);
       return success();
     }
     if (auto finalize = dyn_cast<attn::FinalizeOp>(op)) {
@@ -68,7 +107,13 @@ private:
       return success();
     }
     ++numUpdates;
-    return lowerUpdate(rewriter, cast<attn::UpdateOp>(op));
+    auto update = cast<attn::UpdateOp>(op);
+    if (policy == Rescale::FirstMax && !checked.contains(update))
+      policy = Rescale::Always;
+    return lowerUpdate(rewriter, update, policy);
   }
+
+  /// Updates behind which a check stands.
+  llvm::DenseSet<attn::UpdateOp> checked;
 };
 } // namespace

@@ -19,6 +19,11 @@ def OnlineSoftmax : Pass<"online-softmax", "::mlir::func::FuncOp"> {
     tile. Rows that have seen no key have max = -inf; for them `guard`, which is
     c * max, is 0, so that no -inf - -inf is computed.
 
+    `attn.merge` becomes reductions over the states: their maximum, a weight for
+    each, which is exactly 1 for the one that has it, and the weighted sums; with
+    `normalized` the weight of an accumulator is times its sum. Init, merge and
+    finalize may be on whole tensors too.
+
     Without a score region max is kept in the unit of q.k, so that scaling costs
     nothing: p = exp2(c * s - guard) is one fused multiply-add and one exp2.
 
@@ -45,8 +50,8 @@ def OnlineSoftmax : Pass<"online-softmax", "::mlir::func::FuncOp"> {
     "::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect", "::mlir::math::MathDialect",
     "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect"];
   let options = [
-    Option<"rescale", "rescale", "std::string", "\"always\"",
-           "when the accumulator is rescaled: always">,
+    Option<"rescale", "rescale", "std::string", "\"\"",
+           "when a state moves to a new maximum: always, lazy or first-max (default: the schedule's, else always)">,
   ];
   let statistics = [Statistic<"numUpdates", "num-updates", "updates spelled out">];
 }

@@ -185,7 +185,7 @@ Value AlibiAttr::buildScore(OpBuilder &builder, Location loc, Value score,
 LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                                    StringRef target, int64_t br, int64_t bc,
                                    int64_t teams, int64_t warps, int64_t stages,
-                                   Partition partition) {
+                                   Partition partition, Rescale rescale) {
   if (br < 1 || bc < 1)
     return emitError() << "block sizes must be positive, found br = " << br
                        << ", bc = " << bc;

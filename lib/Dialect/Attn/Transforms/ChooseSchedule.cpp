@@ -22,6 +22,11 @@ namespace fa::attn {
 // The attribute and the struct
 //===----------------------------------------------------------------------===//
 
+// The struct's enum and the attribute's count alike.
+static_assert(int(fa::Rescale::Always) == int(attn::Rescale::Always) &&
+              int(fa::Rescale::Lazy) == int(attn::Rescale::Lazy) &&
+              int(fa::Rescale::FirstMax) == int(attn::Rescale::FirstMax));
+
 std::optional<Schedule> fa::attn::getSchedule(FunctionOpInterface function) {
   auto attr = function->getAttrOfType<ScheduleAttr>(kScheduleAttrName);
   if (!attr)
@@ -36,6 +41,7 @@ std::optional<Schedule> fa::attn::getSchedule(FunctionOpInterface function) {
   schedule.partition = attr.getPartition() == attn::Partition::SplitQ
                            ? fa::Partition::SplitQ
                            : fa::Partition::SplitK;
+  schedule.rescale = static_cast<fa::Rescale>(attr.getRescale());
   return schedule;
 }
 
@@ -44,11 +50,12 @@ void fa::attn::setSchedule(FunctionOpInterface function,
   auto partition = schedule.partition == fa::Partition::SplitQ
                        ? attn::Partition::SplitQ
                        : attn::Partition::SplitK;
-  function->setAttr(kScheduleAttrName,
-                    ScheduleAttr::get(function->getContext(), schedule.target,
-                                      schedule.br, schedule.bc, schedule.teams,
-                                      schedule.warps, schedule.stages,
-                                      partition));
+  function->setAttr(
+      kScheduleAttrName,
+      ScheduleAttr::get(function->getContext(), schedule.target, schedule.br,
+                        schedule.bc, schedule.teams, schedule.warps,
+                        schedule.stages, partition,
+                        static_cast<attn::Rescale>(schedule.rescale)));
 }
 
 ScheduleProblem fa::attn::getProblem(ForwardOp op) {
@@ -189,6 +196,15 @@ private:
     overrule(schedule.bc, bc);
     overrule(schedule.teams, teams);
     overrule(schedule.stages, stages);
+    if (!rescale.empty()) {
+      std::optional<fa::Rescale> given = parseRescale(rescale);
+      if (!given) {
+        op.emitOpError("unknown rescale policy '")
+            << rescale << "', expected always, lazy or first-max";
+        return std::nullopt;
+      }
+      schedule.rescale = *given;
+    }
 
     // 3. What is for the GPU, by the model or by hand, is held against its
     //    resources; the paper's blocks and the CPU's need only be sensible.

@@ -77,6 +77,14 @@ def Attn_Partition : I32EnumAttr<"Partition", "how teams share a block's work", 
 }
 def Attn_PartitionAttr : EnumAttr<Attn_Dialect, Attn_Partition, "partition">;
 
+def Attn_Rescale : I32EnumAttr<"Rescale", "when a state moves to a new maximum", [
+    I32EnumAttrCase<"Always", 0, "always">,
+    I32EnumAttrCase<"Lazy", 1, "lazy">,
+    I32EnumAttrCase<"FirstMax", 2, "first_max">]> {
+  let cppNamespace = "::fa::attn";
+  let genSpecializedAttr = 0;
+}
+
 def Attn_ScheduleAttr : Attn_Attr<"Schedule", "schedule"> {
   let summary = "the choices that the passes after --choose-schedule read";
   let description = [{
@@ -88,6 +96,8 @@ def Attn_ScheduleAttr : Attn_Attr<"Schedule", "schedule"> {
     - `stages`: blocks of K and of V that shared memory holds.
     - `partition`: `split_q` gives each team its own rows of the block
       (FlashAttention 2), `split_k` its own columns (FlashAttention 1).
+    - `rescale`: what `--online-softmax` does where a block raises a row's
+      maximum: `always` (the default), `lazy` or `first_max`.
 
     Example: `#attn.schedule<target = "sm_80", br = 128, bc = 64, teams = 4,
     warps = 1, stages = 2, partition = split_q>`.
@@ -95,7 +105,8 @@ def Attn_ScheduleAttr : Attn_Attr<"Schedule", "schedule"> {
   let parameters = (ins
     StringRefParameter<>:$target, "int64_t":$br, "int64_t":$bc,
     "int64_t":$teams, "int64_t":$warps, "int64_t":$stages,
-    EnumParameter<Attn_Partition>:$partition);
+    EnumParameter<Attn_Partition>:$partition,
+    DefaultValuedParameter<"::fa::attn::Rescale", "::fa::attn::Rescale::Always">:$rescale);
   let assemblyFormat = "`<` struct(params) `>`";
   let genVerifyDecl = 1;
 }

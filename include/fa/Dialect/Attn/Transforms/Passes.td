@@ -106,6 +106,7 @@ def ChooseSchedule : Pass<"choose-schedule", "::mlir::func::FuncOp"> {
     Option<"bc", "bc", "int64_t", "0", "rows of K and V in a block (0: the policy's)">,
     Option<"teams", "teams", "int64_t", "0", "teams in a thread block (0: the policy's)">,
     Option<"stages", "stages", "int64_t", "0", "blocks of K and of V in shared memory (0: the policy's)">,
+    Option<"rescale", "rescale", "std::string", "\"\"", "always, lazy or first-max (default: always)">,
     Option<"sharedBytes", "shared-bytes", "int64_t", "0", "M of the paper's formula, in bytes (0: the target's)">,
   ];
   let statistics = [Statistic<"numScheduled", "num-scheduled", "functions scheduled">,

@@ -1,0 +1,125 @@
+//===- RescalePolicies.cpp - When a state moves to a new maximum ----------===//
+//
+// Part of Flashloom, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "RescalePolicies.h"
+
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+using namespace mlir;
+using namespace fa;
+
+double fa::getFirstMaxBound(Type element) {
+  return element.isF16() ? 65504.0 / 2 : 0x1p64;
+}
+
+/// The state at the maximum of all that was seen, in every block. A normalised
+/// accumulator is acc / sum: the old sum, rescaled, takes alpha's place.
+static RescaledState rescaleAlways(GenericBuilder &b, attn::UpdateOp op,
+                                   Value scores, Value factor) {
+  RowStatistics rows = rescaleState(b, rowMaxima(b, scores, op.getMaxInit()),
+                                    op.getMaxInit(), op.getSumInit(), factor);
+  Value ofOld = op.getNormalized() ? rows.sum : rows.alpha;
+  return {scaleRows(b, op.getAccInit(), ofOld), rows.max, rows.sum, rows.guard};
+}
+
+/// The row statistics of `lazy`: a row moves to the block's maximum where that
+/// is more than the threshold above its own, or its first.
+static RowStatistics moveLazily(GenericBuilder &b, Value blockMax, Value max,
+                                Value sum, Value factor) {
+  SmallVector<Value> results = b.generic(
+      {blockMax}, {max, sum, b.emptyLike(max), b.emptyLike(max)}, 1, false,
+      [&](GenericBuilder &in, ValueRange args) {
+        Value oldMax = args[1], oldSum = args[2];
+        Value oldGuard = in.mul(oldMax, factor);
+        // Both -inf: the difference is NaN, and the row stays.
+        Value growth = in.sub(in.mul(args[0], factor), oldGuard);
+        Value moves = in.greater(growth, in.f32(kLazyThreshold));
+        Value newMax = in.select(moves, args[0], oldMax);
+        Value isEmpty = in.equal(newMax, in.negativeInfinity());
+        Value guard = in.select(isEmpty, in.f32(0.0), in.mul(newMax, factor));
+        // A row's first maximum has nothing to rescale: acc and sum are 0.
+        Value wasEmpty = in.equal(oldMax, in.negativeInfinity());
+        Value from = in.select(wasEmpty, guard, oldGuard);
+        Value alpha = in.exp2(in.sub(from, guard));
+        return SmallVector<Value>{newMax, in.mul(oldSum, alpha), guard, alpha};
+      });
+  return {results[0], results[2], results[1], results[3]};
+}
+
+/// Rescales acc only where a row of the tile moved.
+static RescaledState rescaleLazily(GenericBuilder &b, attn::UpdateOp op,
+                                   Value scores, Value factor) {
+  RowStatistics rows = moveLazily(b, rowMaxima(b, scores, op.getMaxInit()),
+                                  op.getMaxInit(), op.getSumInit(), factor);
+  Value anyMoved = anyOf(b, rows.alpha, [](GenericBuilder &in, Value alpha) {
+    return in.less(alpha, in.f32(1.0));
+  });
+  Value acc = op.getAccInit();
+  auto rescale = [&](OpBuilder &builder, Location loc) {
+    GenericBuilder in(builder, loc);
+    scf::YieldOp::create(builder, loc, scaleRows(in, acc, rows.alpha));
+  };
+  auto keep = [&](OpBuilder &builder, Location loc) {
+    scf::YieldOp::create(builder, loc, acc);
+  };
+  auto branch = scf::IfOp::create(b.builder, b.loc, anyMoved, rescale, keep);
+  return {branch.getResult(0), rows.max, rows.sum, rows.guard};
+}
+
+/// The block's maxima for the rows that have seen no key, which are looked for
+/// only where there is such a row.
+static Value takeFirstMaxima(GenericBuilder &b, Value scores, Value max) {
+  Value anyEmpty = anyOf(b, max, [](GenericBuilder &in, Value max) {
+    return in.equal(max, in.negativeInfinity());
+  });
+  auto take = [&](OpBuilder &builder, Location loc) {
+    GenericBuilder inBranch(builder, loc);
+    Value blockMax = rowMaxima(inBranch, scores, max);
+    Value first = inBranch
+                      .generic({blockMax}, {max}, 1, false,
+                               [](GenericBuilder &in, ValueRange args) {
+                                 Value isEmpty =
+                                     in.equal(args[1], in.negativeInfinity());
+                                 return SmallVector<Value>{
+                                     in.select(isEmpty, args[0], args[1])};
+                               })
+                      .front();
+    scf::YieldOp::create(builder, loc, first);
+  };
+  auto keep = [&](OpBuilder &builder, Location loc) {
+    scf::YieldOp::create(builder, loc, max);
+  };
+  return scf::IfOp::create(b.builder, b.loc, anyEmpty, take, keep).getResult(0);
+}
+
+/// Nothing is rescaled: a row stays at the maximum of its first block.
+static RescaledState keepFirstMax(GenericBuilder &b, attn::UpdateOp op,
+                                  Value scores, Value factor) {
+  Value max = takeFirstMaxima(b, scores, op.getMaxInit());
+  Value guard =
+      b.generic({max}, {b.emptyLike(max)}, 1, false,
+                [&](GenericBuilder &in, ValueRange args) {
+                  Value isEmpty = in.equal(args[0], in.negativeInfinity());
+                  return SmallVector<Value>{
+                      in.select(isEmpty, in.f32(0.0), in.mul(args[0], factor))};
+                })
+          .front();
+  return {op.getAccInit(), max, op.getSumInit(), guard};
+}
+
+RescaledState fa::rescaleForBlock(GenericBuilder &b, attn::UpdateOp op,
+                                  Value scores, Value factor, Rescale policy) {
+  switch (policy) {
+  case Rescale::Always:
+    return rescaleAlways(b, op, scores, factor);
+  case Rescale::Lazy:
+    return rescaleLazily(b, op, scores, factor);
+  case Rescale::FirstMax:
+    return keepFirstMax(b, op, scores, factor);
+  }
+  llvm_unreachable("unknown policy");
+}

@@ -1,0 +1,103 @@
+//===- RowArithmetic.cpp - Arithmetic on the rows of a state --------------===//
+//
+// Part of Flashloom, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "RowArithmetic.h"
+
+using namespace mlir;
+using namespace fa;
+
+static int64_t rankOf(Value tensor) {
+  return cast<RankedTensorType>(tensor.getType()).getRank();
+}
+
+RowStatistics fa::rescaleState(GenericBuilder &b, Value otherMax, Value max,
+                               Value sum, Value factor) {
+  // One generic, which reads the old maximum and sum and writes the new ones in
+  // their place: that keeps bufferization free of copies.
+  SmallVector<Value> results = b.generic(
+      {otherMax}, {max, sum, b.emptyLike(max), b.emptyLike(max)}, rankOf(max),
+      false, [&](GenericBuilder &in, ValueRange args) {
+        Value oldMax = args[1], oldSum = args[2];
+        Value newMax = in.max(oldMax, args[0]);
+        Value empty = in.equal(newMax, in.negativeInfinity());
+        Value guard = in.select(empty, in.f32(0.0), in.mul(newMax, factor));
+        // Rounded as the old guard was: where the maximum stays, alpha is
+        // exactly 1. A fused product would be off by its rounding, in every
+        // block, and the state would drift with their number.
+        Value oldGuard = in.mul(oldMax, factor);
+        Value alpha = in.exp2(in.sub(oldGuard, guard));
+        return SmallVector<Value>{newMax, in.mul(oldSum, alpha), guard, alpha};
+      });
+  return {results[0], results[2], results[1], results[3]};
+}
+
+Value fa::scaleRows(GenericBuilder &b, Value matrix, Value rows) {
+  return b
+      .generic({rows}, {matrix}, rankOf(matrix), false,
+               [](GenericBuilder &in, ValueRange args) {
+                 return SmallVector<Value>{in.mul(args[1], args[0])};
+               })
+      .front();
+}
+
+Value fa::rowMaxima(GenericBuilder &b, Value scores, Value like) {
+  Value start = b.fill(b.negativeInfinity(), b.emptyLike(like));
+  return b
+      .generic({scores}, {start}, rankOf(scores), true,
+               [](GenericBuilder &in, ValueRange args) {
+                 return SmallVector<Value>{in.max(args[0], args[1])};
+               })
+      .front();
+}
+
+/// Reduces `predicate` of all elements of `tensor` by `Combiner`, from
+/// `neutral` on.
+template <typename Combiner>
+static Value reduceToBit(GenericBuilder &b, Value tensor, bool neutral,
+                         Predicate predicate) {
+  int64_t rank = rankOf(tensor);
+  Type i1 = b.builder.getI1Type();
+  Value start = arith::ConstantOp::create(b.builder, b.loc,
+                                          b.builder.getBoolAttr(neutral));
+  Value bit =
+      b.fill(start, tensor::EmptyOp::create(b.builder, b.loc,
+                                            ArrayRef<OpFoldResult>(), i1));
+  SmallVector<AffineMap> maps{b.identity(rank),
+                              AffineMap::get(rank, 0, b.builder.getContext())};
+  SmallVector<utils::IteratorType> iterators(rank,
+                                             utils::IteratorType::reduction);
+  Value result = b.generic({tensor}, {bit}, maps, iterators,
+                           [&](GenericBuilder &in, ValueRange args) {
+                             Value holds = predicate(in, args[0]);
+                             Value both = Combiner::create(in.builder, in.loc,
+                                                           holds, args[1]);
+                             return SmallVector<Value>{both};
+                           })
+                     .front();
+  return tensor::ExtractOp::create(b.builder, b.loc, result, ValueRange());
+}
+
+Value fa::anyOf(GenericBuilder &b, Value tensor, Predicate predicate) {
+  return reduceToBit<arith::OrIOp>(b, tensor, /*neutral=*/false, predicate);
+}
+
+Value fa::allOf(GenericBuilder &b, Value tensor, Predicate predicate) {
+  return reduceToBit<arith::AndIOp>(b, tensor, /*neutral=*/true, predicate);
+}
+
+Value fa::inverseSums(GenericBuilder &b, Value sum, double empty) {
+  return b
+      .generic({sum}, {b.emptyLike(sum)}, rankOf(sum), false,
+               [&](GenericBuilder &in, ValueRange args) {
+                 Value isEmpty = in.equal(args[0], in.f32(0.0));
+                 Value inverse = arith::DivFOp::create(in.builder, in.loc,
+                                                       in.f32(1.0), args[0]);
+                 return SmallVector<Value>{
+                     in.select(isEmpty, in.f32(empty), inverse)};
+               })
+      .front();
+}
