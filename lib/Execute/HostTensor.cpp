@@ -71,22 +71,32 @@ double fa::execute::roundTo(FloatType element, double value) {
   return convert(element, value).convertToDouble();
 }
 
-double HostTensor::load(int64_t index) const {
+int64_t HostTensor::loadInteger(int64_t index) const {
   uint64_t bits = 0;
   std::memcpy(&bits, bytes.data() + index * elementBytes, elementBytes);
-  if (element.isInteger(1))
-    return double(bits & 1);
+  return element.isInteger(1) ? int64_t(bits & 1)
+                              : llvm::SignExtend64(bits, 8 * elementBytes);
+}
+
+void HostTensor::storeInteger(int64_t index, int64_t value) {
+  std::memcpy(bytes.data() + index * elementBytes, &value, elementBytes);
+}
+
+double HostTensor::load(int64_t index) const {
   auto type = dyn_cast<FloatType>(element);
   if (!type)
-    return double(llvm::SignExtend64(bits, 8 * elementBytes));
+    return double(loadInteger(index));
+  uint64_t bits = 0;
+  std::memcpy(&bits, bytes.data() + index * elementBytes, elementBytes);
   return APFloat(type.getFloatSemantics(), APInt(8 * elementBytes, bits))
       .convertToDouble();
 }
 
 void HostTensor::store(int64_t index, double value) {
   auto type = dyn_cast<FloatType>(element);
-  uint64_t bits = type ? convert(type, value).bitcastToAPInt().getZExtValue()
-                       : uint64_t(int64_t(value));
+  if (!type)
+    return storeInteger(index, int64_t(value));
+  uint64_t bits = convert(type, value).bitcastToAPInt().getZExtValue();
   std::memcpy(bytes.data() + index * elementBytes, &bits, elementBytes);
 }
 

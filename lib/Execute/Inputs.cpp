@@ -85,18 +85,18 @@ static void copyValues(ArrayRef<int64_t> values, HostTensor &tensor) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// The rows from `begin` up to `end` of one head, or of all heads of a packed
+/// The rows from `begin` up to `end` of all heads of one batch, or of a packed
 /// tensor.
-struct UnusedRows {
+struct RowBlock {
   int64_t batch, begin, end;
 };
 } // namespace
 
 /// The unused rows of `argument`.
-static SmallVector<UnusedRows> getUnusedRows(attn::ForwardOp forward,
-                                             BlockArgument argument,
-                                             const Sizes &sizes) {
-  SmallVector<UnusedRows> unused;
+static SmallVector<RowBlock> getUnusedRows(attn::ForwardOp forward,
+                                           BlockArgument argument,
+                                           const Sizes &sizes) {
+  SmallVector<RowBlock> unused;
   auto add = [&](int64_t batch, int64_t begin, int64_t end) {
     if (begin < end)
       unused.push_back({batch, begin, end});
@@ -123,7 +123,7 @@ bool fa::execute::hasUnusedRows(const AttentionFunction &problem,
 }
 
 /// Fills these rows with 0, or with NaN and both infinities in turn.
-static void fillRows(UnusedRows rows, bool isBatched, bool poison,
+static void fillRows(RowBlock rows, bool isBatched, bool poison,
                      HostTensor &tensor) {
   constexpr double infinity = std::numeric_limits<double>::infinity();
   const double poisons[] = {std::nan(""), infinity, -infinity};
@@ -239,8 +239,16 @@ static void fill(attn::ForwardOp forward, BlockArgument argument,
   if (!isa<FloatType>(tensor.getElementType()))
     return fillIntegers(getStream(options, argument.getArgNumber()), tensor);
   fillFloats(forward, argument, options, tensor);
-  for (UnusedRows rows : getUnusedRows(forward, argument, sizes))
-    fillRows(rows, forward.isBatched(), options.poisonUnused, tensor);
+}
+
+/// Does to the unused rows of an argument what the options say.
+static void fillUnusedRows(attn::ForwardOp forward, BlockArgument argument,
+                           const Sizes &sizes, UnusedRows unused,
+                           HostTensor &tensor) {
+  if (unused == UnusedRows::Keep)
+    return;
+  for (RowBlock rows : getUnusedRows(forward, argument, sizes))
+    fillRows(rows, forward.isBatched(), unused == UnusedRows::Poison, tensor);
 }
 
 static LogicalResult addArgument(const AttentionFunction &problem,
@@ -263,11 +271,16 @@ static LogicalResult addArgument(const AttentionFunction &problem,
               "8, 16, 32 or 64 bits, found "
            << type;
   FailureOr<SmallVector<int64_t>> shape =
-      getArgumentShape(problem, argument, sizes);
+      getArgumentShape(problem, argument, sizes, options);
   if (failed(shape))
     return failure();
   HostTensor tensor(tensorType.getElementType(), *shape);
-  fill(forward, argument, sizes, options, tensor);
+  auto given = options.tensors.find(argument.getArgNumber());
+  if (given != options.tensors.end())
+    tensor = given->second.tensor;
+  else
+    fill(forward, argument, sizes, options, tensor);
+  fillUnusedRows(forward, argument, sizes, options.unusedRows, tensor);
   inputs.addTensor(std::move(tensor));
   return success();
 }

@@ -37,7 +37,7 @@
 // UNUSED: unused rows of NaN and infinities: ok, the same bits as with zeros
 
 // RUN: not fa-run %t.static.mlir --q-lens=300,1 2>&1 | FileCheck %s --check-prefix=TOTAL
-// TOTAL: error: --q-lens has 301 rows together, which is more than Tq, 300
+// TOTAL: error: the sequences end at row 301, which is more than Tq, 300
 // RUN: not fa-run %s --q-lens=3,4 --kv-lens=5 2>&1 | FileCheck %s --check-prefix=COUNT
 // COUNT: error: --kv-lens fixes B to 1, found 2
 // RUN: not fa-run %s --q-lens=3,4 --sizes=B=3 2>&1 | FileCheck %s --check-prefix=BATCH

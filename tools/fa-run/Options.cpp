@@ -72,6 +72,15 @@ struct CommandLine {
       cl::desc("The value of the scalar argument with this number (default: "
                "1/sqrt(D) for the scale, 1 for other floats)"),
       cl::value_desc("number=value"), cl::cat(category)};
+  cl::list<std::string> input{
+      "input",
+      cl::desc("A tensor argument from a .npy file: q, k, v, cu_seqlens_q, "
+               "cu_seqlens_kv, kv_lens, or its number; sizes follow"),
+      cl::value_desc("name=file"), cl::cat(category)};
+  cl::opt<std::string> output{
+      "output",
+      cl::desc("Write o.npy and lse.npy into this folder (bf16 as float32)"),
+      cl::value_desc("folder"), cl::cat(category)};
   cl::opt<std::string> queryLengths{
       "q-lens",
       cl::desc("The rows of each packed sequence of q (default: drawn, up to "
@@ -138,6 +147,17 @@ static llvm::Error parseTexts(const CommandLine &line, Options &options) {
   for (const std::string &text : line.arg)
     if (llvm::Error error = parseScalar(text, options.inputs.scalars))
       return error;
+  for (const std::string &text : line.input) {
+    auto [name, file] = StringRef(text).split('=');
+    if (name.empty() || file.empty())
+      return llvm::createStringError("'" + text +
+                                     "' is not an input: NAME=FILE is");
+    options.inputFiles.push_back({name.str(), file.str()});
+  }
+  if (!line.output.empty() && options.sizes.size() > 1)
+    return llvm::createStringError("--output takes the outputs of one run, so "
+                                   "--sizes must not be repeated");
+  options.outputFolder = line.output;
   if (llvm::Error error =
           parseOption(line.queryLengths, options.inputs.queryLengths))
     return error;

@@ -9,7 +9,9 @@
 #include "Report.h"
 
 #include "fa/Execute/HostMemory.h"
+#include "fa/Execute/InputFiles.h"
 #include "fa/Execute/Levels.h"
+#include "fa/Execute/Npy.h"
 #include "fa/Execute/Program.h"
 #include "fa/Pipelines/Register.h"
 
@@ -22,8 +24,10 @@
 #include "mlir/Support/FileUtilities.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/InitLLVM.h"
+#include "llvm/Support/Path.h"
 #include "llvm/Support/SourceMgr.h"
 #include "llvm/Support/WithColor.h"
 
@@ -117,7 +121,7 @@ static LogicalResult checkUnusedRows(Program &program,
                                      const AttentionFunction &problem,
                                      const Sizes &sizes, InputOptions options,
                                      const Outputs &outputs) {
-  options.poisonUnused = false;
+  options.unusedRows = UnusedRows::Zero;
   Inputs inputs;
   double seconds;
   if (failed(makeInputs(problem, sizes, options, inputs)))
@@ -155,12 +159,27 @@ static LogicalResult check(Program &program, const AttentionFunction &problem,
   return success(o.passed() && lse.passed());
 }
 
+/// Writes o.npy and lse.npy into `folder`.
+static LogicalResult writeOutputs(const Outputs &outputs, StringRef folder) {
+  if (std::error_code code = llvm::sys::fs::create_directories(folder))
+    return fail("'" + folder + "': " + code.message());
+  for (auto [name, tensor] :
+       {std::pair("o.npy", &outputs.o), std::pair("lse.npy", &outputs.lse)}) {
+    SmallString<128> file(folder);
+    llvm::sys::path::append(file, name);
+    if (llvm::Error error = writeNpy(file, *tensor))
+      return fail(std::move(error));
+  }
+  return success();
+}
+
 /// One run with one list of sizes.
 static LogicalResult runOnce(Program &program, const AttentionFunction &problem,
                              const Sizes &sizes, const Options &options) {
   Inputs inputs;
   InputOptions inputOptions = options.inputs;
-  inputOptions.poisonUnused = options.check;
+  if (options.check)
+    inputOptions.unusedRows = UnusedRows::Poison;
   if (failed(makeInputs(problem, sizes, inputOptions, inputs)))
     return failure();
   llvm::outs() << sizes.str() << '\n';
@@ -176,6 +195,9 @@ static LogicalResult runOnce(Program &program, const AttentionFunction &problem,
                                  memory::getPeakBytes() / double(1 << 20));
   if (int64_t leaked = memory::getLiveBytes() - before)
     return fail(llvm::Twine(leaked) + " bytes of buffers were not freed");
+  if (!options.outputFolder.empty() &&
+      failed(writeOutputs(*outputs, options.outputFolder)))
+    return failure();
   if (options.check) {
     LogicalResult right = check(program, problem, inputs, sizes, *outputs);
     if (failed(right) || !hasUnusedRows(problem, sizes))
@@ -197,6 +219,8 @@ static LogicalResult bind(Options &options, const AttentionFunction &problem,
                               "reference, found ")
            << function.getFunctionType() << " and "
            << original.getFunctionType();
+  if (failed(readInputFiles(problem, options.inputFiles, options.inputs)))
+    return failure();
   for (Sizes &sizes : options.sizes) {
     FailureOr<Sizes> bound = bindSizes(problem, sizes, options.inputs);
     if (failed(bound))

@@ -24,7 +24,8 @@ inline constexpr int64_t kRaggedBatch = 4;
 /// The most sequences of different lengths that there may be.
 inline constexpr int64_t kMaxRaggedBatch = int64_t(1) << 20;
 
-/// `sizes` with what the types of `problem` and `options` fix, and with the
+/// `sizes` with what the types of `problem` and the tensors and lengths in
+/// `options` fix, and with the
 /// lengths of its sequences. Lengths that nothing fixes are drawn: from 0 to Sq
 /// or Skv, about one in eight 0, one at its most; or with the sum Tq or Tkv
 /// where that is fixed. Fails with a diagnostic where the user asked for
@@ -33,10 +34,11 @@ inline constexpr int64_t kMaxRaggedBatch = int64_t(1) << 20;
 mlir::FailureOr<Sizes> bindSizes(const AttentionFunction &problem, Sizes sizes,
                                  const InputOptions &options);
 
-/// The shape of a tensor argument.
+/// The shape of a tensor argument. Fails with a diagnostic where nothing tells
+/// it, or a region reads beyond it.
 mlir::FailureOr<llvm::SmallVector<int64_t>>
 getArgumentShape(const AttentionFunction &problem, mlir::BlockArgument argument,
-                 const Sizes &sizes);
+                 const Sizes &sizes, const InputOptions &options);
 
 /// The shape of lse; o has Dv behind it.
 llvm::SmallVector<int64_t> getLseShape(const AttentionFunction &problem,

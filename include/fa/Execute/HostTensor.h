@@ -44,6 +44,10 @@ public:
   /// Rounds to the nearest element, ties to even. An integer must fit.
   void store(int64_t index, double value);
 
+  /// For tensors of integers; `value` must fit.
+  void storeInteger(int64_t index, int64_t value);
+  int64_t loadInteger(int64_t index) const;
+
   MemRefDescriptor getDescriptor() const;
   /// The elements as they lie in memory.
   llvm::MutableArrayRef<char> getBytes() { return bytes; }

@@ -13,9 +13,26 @@
 
 #include <map>
 #include <optional>
+#include <string>
 #include <vector>
 
 namespace fa::execute {
+
+/// A tensor that a file holds.
+struct GivenTensor {
+  HostTensor tensor;
+  std::string file;
+};
+
+/// What is done to rows that no query may use: keys beyond kv_lens, and what
+/// lies outside every packed sequence.
+enum class UnusedRows {
+  /// They are drawn or read as all others are.
+  Keep,
+  Zero,
+  /// They are NaN and infinities.
+  Poison
+};
 
 /// What the inputs are made from.
 struct InputOptions {
@@ -25,9 +42,9 @@ struct InputOptions {
   std::map<unsigned, double> scalars;
   /// How long the sequences of q and of k are, where that is not drawn.
   std::optional<std::vector<int64_t>> queryLengths, keyLengths;
-  /// Whether the rows of k and v that no query may use (and those of packed q
-  /// outside every sequence) are NaN and infinities. They are 0 otherwise.
-  bool poisonUnused = false;
+  /// Values of tensor arguments, by argument number.
+  std::map<unsigned, GivenTensor> tensors;
+  UnusedRows unusedRows = UnusedRows::Keep;
 };
 
 /// The stream of random numbers from which argument `number` is drawn.

@@ -51,7 +51,8 @@ mlir::LogicalResult checkScalars(const AttentionFunction &problem,
 /// lies outside every packed sequence.
 bool hasUnusedRows(const AttentionFunction &problem, const Sizes &sizes);
 
-/// Makes the arguments of `problem`, for sizes from bindSizes:
+/// Makes the arguments of `problem`, for sizes from bindSizes. Those that the
+/// options do not have are made so:
 ///
 /// - tensors of floats are normal, q and k as the distribution says;
 /// - cu_seqlens and kv_lens are what `sizes` has;
