@@ -64,6 +64,12 @@ FailureOr<AttentionFunction> fa::execute::findAttention(ModuleOp module) {
       failed(checkArgument(*function, forward.getK(), "k")) ||
       failed(checkArgument(*function, forward.getV(), "v")))
     return failure();
+  for (auto [name, lengths] :
+       {std::pair("cu_seqlens", forward.getCuSeqlensQ()),
+        std::pair("cu_seqlens", forward.getCuSeqlensKV()),
+        std::pair("kv_lens", forward.getKvLens())})
+    if (lengths && failed(checkArgument(*function, lengths, name)))
+      return failure();
   Operation *terminator = function->getBody().front().getTerminator();
   if (!isa<func::ReturnOp>(terminator) ||
       !llvm::equal(terminator->getOperands(), forward->getResults()))

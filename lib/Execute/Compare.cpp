@@ -40,6 +40,12 @@ static void note(Comparison &result, const HostTensor &tensor, int64_t index,
         "element " + describePlace(tensor.getShape(), index) + " " + fault;
 }
 
+/// Whether row `index` of a tensor of rows, lse's `shape`, is in `rows`.
+static bool isCompared(RowRange rows, ArrayRef<int64_t> shape, int64_t index) {
+  int64_t row = index % shape.back();
+  return row >= rows.begin && row < rows.end;
+}
+
 /// |round(ref + 0.3 - 0.3) - ref| with every step in the type: the error of a
 /// computation that rounds about once too often.
 static double getRoundingError(FloatType type, double reference) {
@@ -48,12 +54,14 @@ static double getRoundingError(FloatType type, double reference) {
 }
 
 Comparison fa::execute::compareO(const HostTensor &o, const Outputs &reference,
-                                 const HostTensor &naive) {
+                                 const HostTensor &naive, RowRange rows) {
   Comparison result;
-  FloatType type = o.getElementType();
+  auto type = cast<FloatType>(o.getElementType());
   double naiveError = 0, roundingError = 0, magnitude = 0;
   int64_t width = o.getShape().back();
   for (int64_t i = 0; i < o.getNumElements(); ++i) {
+    if (!isCompared(rows, reference.lse.getShape(), i / width))
+      continue;
     double value = o.load(i), wanted = reference.o.load(i);
     if (!std::isfinite(value)) {
       note(result, o, i, "is " + std::to_string(value));
@@ -73,10 +81,12 @@ Comparison fa::execute::compareO(const HostTensor &o, const Outputs &reference,
 }
 
 Comparison fa::execute::compareLse(const HostTensor &lse,
-                                   const HostTensor &reference) {
+                                   const HostTensor &reference, RowRange rows) {
   Comparison result;
   result.tolerance = kF32Tolerance;
   for (int64_t i = 0; i < lse.getNumElements(); ++i) {
+    if (!isCompared(rows, lse.getShape(), i))
+      continue;
     double value = lse.load(i), wanted = reference.load(i);
     if (std::isfinite(value) != std::isfinite(wanted) || std::isnan(value) ||
         value == INFINITY) {
@@ -92,5 +102,33 @@ Comparison fa::execute::compareLse(const HostTensor &lse,
                  std::abs(value - wanted) / std::max(1.0, std::abs(wanted)));
   }
   result.error = result.relative;
+  return result;
+}
+
+/// Counts the elements in `rows` that differ in bits, and notes the first.
+static void countDifferent(const HostTensor &out, const HostTensor &other,
+                           ArrayRef<int64_t> rowShape, RowRange rows,
+                           StringRef name, Comparison &result) {
+  int64_t width =
+      out.getShape().size() > rowShape.size() ? out.getShape().back() : 1;
+  unsigned bytes = out.getElementBytes();
+  for (int64_t i = 0; i < out.getNumElements(); ++i) {
+    ArrayRef<char> bits = out.getBytes().slice(i * bytes, bytes);
+    if (!isCompared(rows, rowShape, i / width) ||
+        bits == other.getBytes().slice(i * bytes, bytes))
+      continue;
+    ++result.error;
+    note(result, out, i,
+         "of " + name.str() + " is " + std::to_string(out.load(i)) + " and " +
+             std::to_string(other.load(i)));
+  }
+}
+
+Comparison fa::execute::compareBits(const Outputs &outputs,
+                                    const Outputs &other, RowRange rows) {
+  Comparison result;
+  ArrayRef<int64_t> rowShape = outputs.lse.getShape();
+  countDifferent(outputs.o, other.o, rowShape, rows, "o", result);
+  countDifferent(outputs.lse, other.lse, rowShape, rows, "lse", result);
   return result;
 }

@@ -30,6 +30,10 @@ double fa::execute::drawNormal(uint64_t stream, uint64_t index) {
   return std::sqrt(-2 * std::log(radius)) * std::cos(twoPi * angle);
 }
 
+uint64_t fa::execute::drawBelow(uint64_t stream, uint64_t index, uint64_t end) {
+  return mix(mix(stream) ^ index) % end;
+}
+
 llvm::Expected<Distribution> Distribution::parse(llvm::StringRef text) {
   if (text == "normal")
     return Distribution{};

@@ -8,6 +8,8 @@
 #include "fa/Execute/HostTensor.h"
 
 #include "llvm/ADT/APFloat.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/MathExtras.h"
 
 #include <cstring>
 
@@ -21,12 +23,28 @@ static int64_t product(ArrayRef<int64_t> shape) {
   return count;
 }
 
-HostTensor::HostTensor(FloatType element, ArrayRef<int64_t> shape)
-    : element(element), elementBytes(element.getWidth() / 8), shape(shape),
+bool fa::execute::isHostElement(Type element) {
+  if (isa<IndexType>(element))
+    return true;
+  if (auto floatType = dyn_cast<FloatType>(element))
+    return floatType.getWidth() % 8 == 0 && floatType.getWidth() <= 64;
+  auto integer = dyn_cast<IntegerType>(element);
+  return integer && llvm::is_contained({1, 8, 16, 32, 64}, integer.getWidth());
+}
+
+/// How much memory compiled code gives one element.
+static unsigned countBytes(Type element) {
+  return isa<IndexType>(element)
+             ? sizeof(int64_t)
+             : llvm::divideCeil(element.getIntOrFloatBitWidth(), 8);
+}
+
+HostTensor::HostTensor(Type element, ArrayRef<int64_t> shape)
+    : element(element), elementBytes(countBytes(element)), shape(shape),
       numElements(product(shape)),
       bytes(numElements * elementBytes, char(0xff)) {}
 
-HostTensor::HostTensor(FloatType element, unsigned rank,
+HostTensor::HostTensor(Type element, unsigned rank,
                        ArrayRef<int64_t> descriptor)
     : HostTensor(element, descriptor.slice(3, rank)) {
   ArrayRef<int64_t> strides = descriptor.slice(3 + rank, rank);
@@ -53,16 +71,32 @@ double fa::execute::roundTo(FloatType element, double value) {
   return convert(element, value).convertToDouble();
 }
 
-double HostTensor::load(int64_t index) const {
+int64_t HostTensor::loadInteger(int64_t index) const {
   uint64_t bits = 0;
   std::memcpy(&bits, bytes.data() + index * elementBytes, elementBytes);
-  FloatType type = element;
+  return element.isInteger(1) ? int64_t(bits & 1)
+                              : llvm::SignExtend64(bits, 8 * elementBytes);
+}
+
+void HostTensor::storeInteger(int64_t index, int64_t value) {
+  std::memcpy(bytes.data() + index * elementBytes, &value, elementBytes);
+}
+
+double HostTensor::load(int64_t index) const {
+  auto type = dyn_cast<FloatType>(element);
+  if (!type)
+    return double(loadInteger(index));
+  uint64_t bits = 0;
+  std::memcpy(&bits, bytes.data() + index * elementBytes, elementBytes);
   return APFloat(type.getFloatSemantics(), APInt(8 * elementBytes, bits))
       .convertToDouble();
 }
 
 void HostTensor::store(int64_t index, double value) {
-  uint64_t bits = convert(element, value).bitcastToAPInt().getZExtValue();
+  auto type = dyn_cast<FloatType>(element);
+  if (!type)
+    return storeInteger(index, int64_t(value));
+  uint64_t bits = convert(type, value).bitcastToAPInt().getZExtValue();
   std::memcpy(bytes.data() + index * elementBytes, &bits, elementBytes);
 }
 

@@ -7,12 +7,10 @@
 
 #include "fa/Execute/Inputs.h"
 
-#include "mlir/Dialect/Tensor/IR/Tensor.h"
-
 #include "llvm/Support/Format.h"
-#include "llvm/Support/MathExtras.h"
 
 #include <cmath>
+#include <limits>
 
 using namespace mlir;
 using namespace fa;
@@ -40,167 +38,109 @@ SmallVector<void *> Inputs::getArguments() {
 }
 
 //===----------------------------------------------------------------------===//
-// Sizes
-//===----------------------------------------------------------------------===//
-
-/// What the leading dimensions of q (and o and lse), and of k and v, are.
-static constexpr Dim kQueryDims[] = {Dim::B, Dim::Hq, Dim::Sq};
-static constexpr Dim kKeyDims[] = {Dim::B, Dim::Hkv, Dim::Skv};
-/// What the four indexes that a score or mask region takes run over.
-static constexpr Dim kIndexDims[] = {Dim::B, Dim::Hq, Dim::Sq, Dim::Skv};
-
-/// Takes the static sizes of `type` over into `sizes`.
-static LogicalResult bindType(Operation *op, Type type, ArrayRef<Dim> dims,
-                              Sizes &sizes) {
-  for (auto [dim, size] :
-       llvm::zip(dims, cast<RankedTensorType>(type).getShape())) {
-    if (ShapedType::isDynamic(size))
-      continue;
-    bool &given = sizes.given[unsigned(dim)];
-    if (given && sizes[dim] != size)
-      return op->emitError("the types fix ")
-             << getName(dim) << " to " << size << ", found " << sizes[dim];
-    sizes[dim] = size;
-    given = true;
-  }
-  return success();
-}
-
-/// What the dimensions of `argument` are: from its place in attn.forward, or
-/// from the indexes with which the score or mask region reads it.
-static SmallVector<std::optional<Dim>> inferDims(attn::ForwardOp forward,
-                                                 BlockArgument argument) {
-  SmallVector<std::optional<Dim>> dims(
-      cast<RankedTensorType>(argument.getType()).getRank());
-  auto set = [&](Value operand, ArrayRef<Dim> known) {
-    if (operand == argument)
-      llvm::copy(known, dims.begin());
-  };
-  set(forward.getQ(), kQueryDims);
-  set(forward.getK(), kKeyDims);
-  set(forward.getV(), kKeyDims);
-  for (Region *region : {&forward.getScoreRegion(), &forward.getMaskRegion()}) {
-    if (region->empty())
-      continue;
-    auto indexes = region->getArguments().take_back(4);
-    region->walk([&](tensor::ExtractOp op) {
-      if (op.getTensor() != argument)
-        return;
-      for (auto [dim, index] : llvm::zip_equal(dims, op.getIndices())) {
-        auto *found = llvm::find(indexes, index);
-        if (found != indexes.end())
-          dim = kIndexDims[found - indexes.begin()];
-      }
-    });
-  }
-  return dims;
-}
-
-/// The shape of a tensor argument.
-static FailureOr<SmallVector<int64_t>>
-getShape(attn::ForwardOp forward, BlockArgument argument, const Sizes &sizes) {
-  auto type = cast<RankedTensorType>(argument.getType());
-  SmallVector<int64_t> shape(type.getShape());
-  for (auto [number, size, dim] :
-       llvm::enumerate(shape, inferDims(forward, argument))) {
-    if (!ShapedType::isDynamic(size))
-      continue;
-    if (!dim)
-      return emitError(argument.getLoc(), "dimension ")
-             << number << " of argument " << argument.getArgNumber()
-             << " has an unknown size: it is dynamic, and neither region reads "
-                "it at b, h, i or j";
-    size = sizes[*dim];
-  }
-  return shape;
-}
-
-/// Adds the bytes of a tensor of `shape` to `total`. Fails where that
-/// overflows. A dimension of 0 counts as 1, so that strides cannot overflow
-/// either.
-static LogicalResult addBytes(FloatType element, ArrayRef<int64_t> shape,
-                              int64_t &total) {
-  int64_t bytes = element.getWidth() / 8;
-  for (int64_t size : shape)
-    if (llvm::MulOverflow(bytes, std::max<int64_t>(size, 1), bytes))
-      return failure();
-  return failure(llvm::AddOverflow(total, bytes, total));
-}
-
-/// Checks that the tensors of a run are not larger than they may be.
-static LogicalResult checkBytes(const AttentionFunction &problem,
-                                const Sizes &sizes) {
-  attn::ForwardOp forward = problem.forward;
-  func::FuncOp function = problem.function;
-  int64_t total = 0;
-  bool fits = true;
-  auto add = [&](Type element, ArrayRef<int64_t> shape) {
-    if (auto type = dyn_cast<FloatType>(element))
-      fits = fits && succeeded(addBytes(type, shape, total));
-  };
-  for (BlockArgument argument : function.getArguments()) {
-    auto type = dyn_cast<RankedTensorType>(argument.getType());
-    if (!type)
-      continue;
-    FailureOr<SmallVector<int64_t>> shape = getShape(forward, argument, sizes);
-    if (failed(shape))
-      return failure();
-    add(type.getElementType(), *shape);
-  }
-  SmallVector<int64_t> outShape = {sizes[Dim::B], sizes[Dim::Hq],
-                                   sizes[Dim::Sq]};
-  add(forward.getLse().getType().getElementType(), outShape);
-  outShape.push_back(forward.getO().getType().getDimSize(3));
-  add(forward.getO().getType().getElementType(), outShape);
-  if (fits && total <= kMaxTensorBytes)
-    return success();
-  return forward.emitError("the tensors of a run may take ")
-         << (kMaxTensorBytes >> 30) << " GiB together, which is too little for "
-         << sizes.str();
-}
-
-FailureOr<Sizes> fa::execute::bindSizes(const AttentionFunction &problem,
-                                        Sizes sizes) {
-  attn::ForwardOp forward = problem.forward;
-  if (failed(bindType(forward, forward.getQ().getType(), kQueryDims, sizes)) ||
-      failed(bindType(forward, forward.getO().getType(), kQueryDims, sizes)) ||
-      failed(
-          bindType(forward, forward.getLse().getType(), kQueryDims, sizes)) ||
-      failed(bindType(forward, forward.getK().getType(), kKeyDims, sizes)) ||
-      failed(bindType(forward, forward.getV().getType(), kKeyDims, sizes)))
-    return failure();
-  if (sizes[Dim::Hkv] < 1 || sizes[Dim::Hq] % sizes[Dim::Hkv] != 0)
-    return forward.emitError("Hq must be a multiple of Hkv, found ")
-           << sizes[Dim::Hq] << " and " << sizes[Dim::Hkv];
-  bool isShared =
-      forward.getQ() == forward.getK() || forward.getQ() == forward.getV();
-  if (isShared &&
-      (sizes[Dim::Hq] != sizes[Dim::Hkv] || sizes[Dim::Sq] != sizes[Dim::Skv]))
-    return forward.emitError(
-               "q is k or v, so Hq must be Hkv and Sq Skv, found ")
-           << sizes.str();
-  if (failed(checkBytes(problem, sizes)))
-    return failure();
-  return sizes;
-}
-
-//===----------------------------------------------------------------------===//
 // Values
 //===----------------------------------------------------------------------===//
 
+/// Along the last dimension an id follows the same or, once in this many, the
+/// next one; ids fit the narrowest type that has more than one.
+static constexpr uint64_t kIdLength = 32;
+static constexpr int64_t kMaxId = 127;
+
 /// Fills `tensor`, which is argument `argument`, with its distribution.
-static void fill(attn::ForwardOp forward, BlockArgument argument,
-                 const InputOptions &options, HostTensor &tensor) {
+static void fillFloats(attn::ForwardOp forward, BlockArgument argument,
+                       const InputOptions &options, HostTensor &tensor) {
   const Distribution &distribution = options.distribution;
   bool isQ = argument == forward.getQ(), isK = argument == forward.getK();
   bool isConstant = distribution.kind == Distribution::Constant && (isQ || isK);
   bool isLarge = distribution.kind == Distribution::Large && isQ;
   double factor = isLarge ? distribution.value : 1;
-  uint64_t stream = (options.seed << 8) + argument.getArgNumber();
+  uint64_t stream = getStream(options, argument.getArgNumber());
   for (int64_t i = 0; i < tensor.getNumElements(); ++i)
     tensor.store(i, isConstant ? distribution.value
                                : factor * drawNormal(stream, i));
 }
+
+/// Fills a tensor of integers with ids, or with 0 and 1.
+static void fillIntegers(uint64_t stream, HostTensor &tensor) {
+  bool isFlag = tensor.getElementType().isInteger(1);
+  int64_t row = tensor.getShape().empty() ? 1 : tensor.getShape().back();
+  int64_t id = 0;
+  for (int64_t i = 0; i < tensor.getNumElements(); ++i) {
+    if (i % row == 0)
+      id = 0;
+    else if (drawBelow(stream, i, kIdLength) == 0)
+      id = std::min(id + 1, kMaxId);
+    tensor.store(i, isFlag ? drawBelow(stream, i, 2) : id);
+  }
+}
+
+/// Fills `tensor` with `values`, which it has as many of.
+static void copyValues(ArrayRef<int64_t> values, HostTensor &tensor) {
+  for (auto [i, value] : llvm::enumerate(values))
+    tensor.store(i, value);
+}
+
+//===----------------------------------------------------------------------===//
+// Rows that no query may use
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// The rows from `begin` up to `end` of all heads of one batch, or of a packed
+/// tensor.
+struct RowBlock {
+  int64_t batch, begin, end;
+};
+} // namespace
+
+/// The unused rows of `argument`.
+static SmallVector<RowBlock> getUnusedRows(attn::ForwardOp forward,
+                                           BlockArgument argument,
+                                           const Sizes &sizes) {
+  SmallVector<RowBlock> unused;
+  auto add = [&](int64_t batch, int64_t begin, int64_t end) {
+    if (begin < end)
+      unused.push_back({batch, begin, end});
+  };
+  bool isQ = argument == forward.getQ();
+  bool isKV = argument == forward.getK() || argument == forward.getV();
+  if (forward.isPacked() && (isQ || isKV)) {
+    const std::vector<int64_t> &starts = isQ ? sizes.startsQ : sizes.startsKV;
+    add(0, 0, starts.front());
+    add(0, starts.back(), sizes[isQ ? Dim::Tq : Dim::Tkv]);
+  }
+  if (isKV && !isQ)
+    for (auto [batch, length] : llvm::enumerate(sizes.keyLengths))
+      add(batch, length, sizes[Dim::Skv]);
+  return unused;
+}
+
+bool fa::execute::hasUnusedRows(const AttentionFunction &problem,
+                                const Sizes &sizes) {
+  func::FuncOp function = problem.function;
+  return llvm::any_of(function.getArguments(), [&](BlockArgument argument) {
+    return !getUnusedRows(problem.forward, argument, sizes).empty();
+  });
+}
+
+/// Fills these rows with 0, or with NaN and both infinities in turn.
+static void fillRows(RowBlock rows, bool isBatched, bool poison,
+                     HostTensor &tensor) {
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  const double poisons[] = {std::nan(""), infinity, -infinity};
+  ArrayRef<int64_t> shape = tensor.getShape();
+  int64_t heads = shape[shape.size() - 3], length = shape[shape.size() - 2];
+  int64_t width = shape.back();
+  int64_t first = isBatched ? rows.batch * heads : 0;
+  for (int64_t head = first; head < first + heads; ++head)
+    for (int64_t row = rows.begin; row < rows.end; ++row)
+      for (int64_t i = 0; i < width; ++i)
+        tensor.store((head * length + row) * width + i,
+                     poison ? poisons[(row + i) % 3] : 0);
+}
+
+//===----------------------------------------------------------------------===//
+// Scalars
+//===----------------------------------------------------------------------===//
 
 /// The value of a scalar argument: the user's, 1/sqrt(D) for the scale, or 1
 /// for another float.
@@ -211,7 +151,7 @@ static FailureOr<double> getScalar(attn::ForwardOp forward,
   if (found != options.scalars.end())
     return found->second;
   if (argument == forward.getScale())
-    return 1 / std::sqrt(double(forward.getQ().getType().getDimSize(3)));
+    return 1 / std::sqrt(double(forward.getHeadDim()));
   if (isa<FloatType>(argument.getType()))
     return 1;
   return emitError(argument.getLoc(), "argument ")
@@ -282,9 +222,39 @@ static uint64_t getBits(Type type, double value) {
   return number.bitcastToAPInt().getZExtValue();
 }
 
-static LogicalResult addArgument(attn::ForwardOp forward,
+//===----------------------------------------------------------------------===//
+// All arguments
+//===----------------------------------------------------------------------===//
+
+/// Fills the tensor that is argument `argument`.
+static void fill(attn::ForwardOp forward, BlockArgument argument,
+                 const Sizes &sizes, const InputOptions &options,
+                 HostTensor &tensor) {
+  if (argument == forward.getCuSeqlensQ())
+    return copyValues(sizes.startsQ, tensor);
+  if (argument == forward.getCuSeqlensKV())
+    return copyValues(sizes.startsKV, tensor);
+  if (argument == forward.getKvLens())
+    return copyValues(sizes.keyLengths, tensor);
+  if (!isa<FloatType>(tensor.getElementType()))
+    return fillIntegers(getStream(options, argument.getArgNumber()), tensor);
+  fillFloats(forward, argument, options, tensor);
+}
+
+/// Does to the unused rows of an argument what the options say.
+static void fillUnusedRows(attn::ForwardOp forward, BlockArgument argument,
+                           const Sizes &sizes, UnusedRows unused,
+                           HostTensor &tensor) {
+  if (unused == UnusedRows::Keep)
+    return;
+  for (RowBlock rows : getUnusedRows(forward, argument, sizes))
+    fillRows(rows, forward.isBatched(), unused == UnusedRows::Poison, tensor);
+}
+
+static LogicalResult addArgument(const AttentionFunction &problem,
                                  BlockArgument argument, const Sizes &sizes,
                                  const InputOptions &options, Inputs &inputs) {
+  attn::ForwardOp forward = problem.forward;
   Type type = argument.getType();
   if (type.isIntOrIndexOrFloat()) {
     FailureOr<double> value = getScalar(forward, argument, options);
@@ -294,17 +264,23 @@ static LogicalResult addArgument(attn::ForwardOp forward,
     return success();
   }
   auto tensorType = dyn_cast<RankedTensorType>(type);
-  auto element = tensorType ? dyn_cast<FloatType>(tensorType.getElementType())
-                            : FloatType();
-  if (!element)
+  if (!tensorType || !isHostElement(tensorType.getElementType()))
     return emitError(argument.getLoc(), "argument ")
-           << argument.getArgNumber() << " must be a scalar or a tensor of "
-           << "floats, found " << type;
-  FailureOr<SmallVector<int64_t>> shape = getShape(forward, argument, sizes);
+           << argument.getArgNumber()
+           << " must be a scalar or a tensor of floats, or of integers of 1, "
+              "8, 16, 32 or 64 bits, found "
+           << type;
+  FailureOr<SmallVector<int64_t>> shape =
+      getArgumentShape(problem, argument, sizes, options);
   if (failed(shape))
     return failure();
-  HostTensor tensor(element, *shape);
-  fill(forward, argument, options, tensor);
+  HostTensor tensor(tensorType.getElementType(), *shape);
+  auto given = options.tensors.find(argument.getArgNumber());
+  if (given != options.tensors.end())
+    tensor = given->second.tensor;
+  else
+    fill(forward, argument, sizes, options, tensor);
+  fillUnusedRows(forward, argument, sizes, options.unusedRows, tensor);
   inputs.addTensor(std::move(tensor));
   return success();
 }
@@ -315,7 +291,7 @@ LogicalResult fa::execute::makeInputs(const AttentionFunction &problem,
                                       Inputs &inputs) {
   func::FuncOp function = problem.function;
   for (BlockArgument argument : function.getArguments())
-    if (failed(addArgument(problem.forward, argument, sizes, options, inputs)))
+    if (failed(addArgument(problem, argument, sizes, options, inputs)))
       return failure();
   return success();
 }

@@ -25,14 +25,14 @@ static constexpr llvm::StringLiteral kNaiveName = "fa.reference.naive";
 
 /// The words of a memref descriptor.
 static constexpr size_t getDescriptorWords(size_t rank) { return 3 + 2 * rank; }
-static constexpr size_t kORank = 4, kLseRank = 3;
 
 Program::Program(const AttentionFunction &problem, StringRef name)
     : name(name) {
   attn::ForwardOp forward = problem.forward;
   auto type = forward.getO().getType();
   element = cast<FloatType>(type.getElementType());
-  headDimV = forward.getV().getType().getDimSize(3);
+  headDimV = forward.getHeadDimV();
+  lseRank = forward.getLse().getType().getRank();
 }
 
 LogicalResult Program::addReferences(const AttentionFunction &problem,
@@ -87,8 +87,8 @@ Program::compileReferences(const AttentionFunction &problem,
 }
 
 llvm::Expected<Outputs> Program::runKernel(Inputs &inputs, double &seconds) {
-  constexpr size_t oWords = getDescriptorWords(kORank);
-  constexpr size_t lseWords = getDescriptorWords(kLseRank);
+  size_t oWords = getDescriptorWords(lseRank + 1);
+  size_t lseWords = getDescriptorWords(lseRank);
   // A struct of two descriptors, which the call fills.
   MemRefDescriptor results(oWords + lseWords);
   void *address = results.data();
@@ -103,21 +103,21 @@ llvm::Expected<Outputs> Program::runKernel(Inputs &inputs, double &seconds) {
   seconds = taken.count();
 
   ArrayRef<int64_t> words(results);
-  Outputs outputs = {HostTensor(element, kORank, words.take_front(oWords)),
-                     HostTensor(Float32Type::get(element.getContext()),
-                                kLseRank, words.take_back(lseWords))};
+  Outputs outputs = {HostTensor(element, lseRank + 1, words.take_front(oWords)),
+                     HostTensor(Float32Type::get(element.getContext()), lseRank,
+                                words.take_back(lseWords))};
   memory::release(reinterpret_cast<void *>(words[0]));
   memory::release(reinterpret_cast<void *>(words[oWords]));
   return outputs;
 }
 
-llvm::Expected<Outputs>
-Program::runReference(Inputs &inputs, const Sizes &sizes, Precision precision) {
+llvm::Expected<Outputs> Program::runReference(Inputs &inputs,
+                                              ArrayRef<int64_t> lseShape,
+                                              Precision precision) {
   auto f64 = Float64Type::get(element.getContext());
-  SmallVector<int64_t> shape = {sizes[Dim::B], sizes[Dim::Hq], sizes[Dim::Sq],
-                                headDimV};
-  Outputs outputs = {HostTensor(f64, shape),
-                     HostTensor(f64, ArrayRef(shape).drop_back())};
+  SmallVector<int64_t> shape(lseShape);
+  shape.push_back(headDimV);
+  Outputs outputs = {HostTensor(f64, shape), HostTensor(f64, lseShape)};
   MemRefDescriptor o = outputs.o.getDescriptor();
   MemRefDescriptor lse = outputs.lse.getDescriptor();
   void *oAddress = o.data(), *lseAddress = lse.data();

@@ -63,7 +63,8 @@ struct CommandLine {
   cl::list<std::string> sizes{
       "sizes",
       cl::desc("Sizes of dynamic dimensions, default "
-               "B=1,Hq=2,Hkv=2,Sq=113,Skv=271; repeat to run several sizes"),
+               "B=1,Hq=2,Hkv=2,Sq=113,Skv=271 (B=4 where lengths differ); Tq "
+               "and Tkv for packed rows; repeat to run several sizes"),
       cl::value_desc("B=..,Hq=..,Hkv=..,Sq=..,Skv=.."), cl::cat(category)};
   cl::opt<uint64_t> seed{"seed", cl::desc("Seed of the inputs (default 1)"),
                          cl::init(1), cl::value_desc("number"),
@@ -78,6 +79,25 @@ struct CommandLine {
       cl::desc("The value of the scalar argument with this number (default: "
                "1/sqrt(D) for the scale, 1 for other floats)"),
       cl::value_desc("number=value"), cl::cat(category)};
+  cl::list<std::string> input{
+      "input",
+      cl::desc("A tensor argument from a .npy file: q, k, v, cu_seqlens_q, "
+               "cu_seqlens_kv, kv_lens, or its number; sizes follow"),
+      cl::value_desc("name=file"), cl::cat(category)};
+  cl::opt<std::string> output{
+      "output",
+      cl::desc("Write o.npy and lse.npy into this folder (bf16 as float32)"),
+      cl::value_desc("folder"), cl::cat(category)};
+  cl::opt<std::string> queryLengths{
+      "q-lens",
+      cl::desc("The rows of each packed sequence of q (default: drawn, up to "
+               "Sq, or with the sum Tq where --sizes has one)"),
+      cl::value_desc("76,34,146"), cl::cat(category)};
+  cl::opt<std::string> keyLengths{
+      "kv-lens",
+      cl::desc("The rows of each packed sequence of k and v, or kv_lens "
+               "(default: drawn, up to Skv, or with the sum Tkv)"),
+      cl::value_desc("1,1,1"), cl::cat(category)};
   cl::opt<bool> emitIR{"emit-ir",
                        cl::desc("Print the module that the passes left"),
                        cl::cat(category)};
@@ -135,6 +155,18 @@ static llvm::Error parseScalar(StringRef text,
   return llvm::Error::success();
 }
 
+/// Parses the lengths that an option has, if it is there.
+static llvm::Error parseOption(const cl::opt<std::string> &option,
+                               std::optional<std::vector<int64_t>> &lengths) {
+  if (option.getNumOccurrences() == 0)
+    return llvm::Error::success();
+  auto parsed = parseLengths(option);
+  if (!parsed)
+    return parsed.takeError();
+  lengths = std::move(*parsed);
+  return llvm::Error::success();
+}
+
 /// Reads what LLVM's parser leaves as text.
 static llvm::Error parseTexts(const CommandLine &line, Options &options) {
   for (const std::string &text : line.sizes) {
@@ -148,6 +180,23 @@ static llvm::Error parseTexts(const CommandLine &line, Options &options) {
   for (const std::string &text : line.arg)
     if (llvm::Error error = parseScalar(text, options.inputs.scalars))
       return error;
+  for (const std::string &text : line.input) {
+    auto [name, file] = StringRef(text).split('=');
+    if (name.empty() || file.empty())
+      return llvm::createStringError("'" + text +
+                                     "' is not an input: NAME=FILE is");
+    options.inputFiles.push_back({name.str(), file.str()});
+  }
+  if (!line.output.empty() && options.sizes.size() > 1)
+    return llvm::createStringError("--output takes the outputs of one run, so "
+                                   "--sizes must not be repeated");
+  options.outputFolder = line.output;
+  if (llvm::Error error =
+          parseOption(line.queryLengths, options.inputs.queryLengths))
+    return error;
+  if (llvm::Error error =
+          parseOption(line.keyLengths, options.inputs.keyLengths))
+    return error;
   auto distribution = Distribution::parse(line.dist);
   if (!distribution)
     return distribution.takeError();

@@ -8,6 +8,7 @@
 #ifndef FA_TOOLS_FA_RUN_OPTIONS_H
 #define FA_TOOLS_FA_RUN_OPTIONS_H
 
+#include "fa/Execute/InputFiles.h"
 #include "fa/Execute/Inputs.h"
 #include "fa/Execute/Sizes.h"
 #include "fa/Target/Target.h"
@@ -24,6 +25,9 @@ struct Options {
   std::string referenceFile;
   std::vector<execute::Sizes> sizes;
   execute::InputOptions inputs;
+  std::vector<execute::InputFile> inputFiles;
+  /// Where o.npy and lse.npy go; nowhere if empty.
+  std::string outputFolder;
   bool check = false, emitIR = false, time = false;
   /// Whether to optimise; without a value, by the amount of work.
   std::optional<bool> optimize;

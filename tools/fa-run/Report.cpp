@@ -28,6 +28,16 @@ void fa::run::printComparison(llvm::StringRef name, const Comparison &result) {
   llvm::outs() << '\n';
 }
 
+void fa::run::printUnusedRows(const Comparison &result) {
+  llvm::outs() << "unused rows of NaN and infinities: ";
+  if (result.passed())
+    llvm::outs() << "ok, the same bits as with zeros\n";
+  else
+    llvm::outs() << "WRONG, " << result.error
+                 << " elements differ from those with zeros, " << result.fault
+                 << '\n';
+}
+
 void fa::run::printSummary(llvm::StringRef name, const HostTensor &tensor) {
   llvm::outs() << llvm::format("%-4s shape ", name.str().c_str());
   llvm::interleave(tensor.getShape(), llvm::outs(), "x");

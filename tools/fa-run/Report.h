@@ -17,6 +17,9 @@ namespace fa::run {
 /// One line about a compared output.
 void printComparison(llvm::StringRef name, const execute::Comparison &result);
 
+/// One line about whether rows that no query may read were not.
+void printUnusedRows(const execute::Comparison &result);
+
 /// One line about an output that was not compared: shape, sum, first values.
 void printSummary(llvm::StringRef name, const execute::HostTensor &tensor);
 

@@ -10,7 +10,9 @@
 #include "Simulate.h"
 
 #include "fa/Execute/HostMemory.h"
+#include "fa/Execute/InputFiles.h"
 #include "fa/Execute/Levels.h"
+#include "fa/Execute/Npy.h"
 #include "fa/Execute/Program.h"
 #include "fa/Pipelines/Register.h"
 
@@ -23,8 +25,10 @@
 #include "mlir/Support/FileUtilities.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/InitLLVM.h"
+#include "llvm/Support/Path.h"
 #include "llvm/Support/SourceMgr.h"
 #include "llvm/Support/WithColor.h"
 
@@ -101,8 +105,7 @@ static bool shouldOptimize(const Options &options,
   if (options.optimize)
     return *options.optimize;
   attn::ForwardOp forward = problem.forward;
-  double width = forward.getQ().getType().getDimSize(3) +
-                 forward.getV().getType().getDimSize(3);
+  double width = forward.getHeadDim() + forward.getHeadDimV();
   double work = 0;
   for (const Sizes &sizes : options.sizes)
     work += double(sizes[Dim::B]) * sizes[Dim::Hq] * sizes[Dim::Sq] *
@@ -110,14 +113,42 @@ static bool shouldOptimize(const Options &options,
   return work > kOptimizedWork;
 }
 
+/// The rows that a problem says something about.
+static RowRange getRows(const Sizes &sizes) {
+  if (sizes.startsQ.empty())
+    return {};
+  return {sizes.startsQ.front(), sizes.startsQ.back()};
+}
+
+/// Runs with 0 where no query may read, and compares with `outputs`, for which
+/// there were NaN and infinities. Succeeds where the bits are the same.
+static LogicalResult checkUnusedRows(Program &program,
+                                     const AttentionFunction &problem,
+                                     const Sizes &sizes, InputOptions options,
+                                     const Outputs &outputs) {
+  options.unusedRows = UnusedRows::Zero;
+  Inputs inputs;
+  double seconds;
+  if (failed(makeInputs(problem, sizes, options, inputs)))
+    return failure();
+  auto other = program.runKernel(inputs, seconds);
+  if (!other)
+    return fail(other.takeError());
+  Comparison result = compareBits(outputs, *other, getRows(sizes));
+  printUnusedRows(result);
+  return success(result.passed());
+}
+
 /// Compares `outputs` with the references. Succeeds where they are right.
-static LogicalResult check(Program &program, Inputs &inputs, const Sizes &sizes,
+static LogicalResult check(Program &program, const AttentionFunction &problem,
+                           Inputs &inputs, const Sizes &sizes,
                            const Outputs &outputs) {
-  auto reference = program.runReference(inputs, sizes, Precision::Double);
+  SmallVector<int64_t> shape = getLseShape(problem, sizes);
+  auto reference = program.runReference(inputs, shape, Precision::Double);
   if (!reference)
     return fail(reference.takeError());
   auto naive = program.hasNaive()
-                   ? program.runReference(inputs, sizes, Precision::Naive)
+                   ? program.runReference(inputs, shape, Precision::Naive)
                    : *reference;
   if (!naive)
     return fail(naive.takeError());
@@ -125,18 +156,36 @@ static LogicalResult check(Program &program, Inputs &inputs, const Sizes &sizes,
                           std::pair(&outputs.lse, &reference->lse)})
     if (out->getShape() != ref->getShape())
       return fail("an output has the wrong shape");
-  Comparison o = compareO(outputs.o, *reference, naive->o);
-  Comparison lse = compareLse(outputs.lse, reference->lse);
+  RowRange rows = getRows(sizes);
+  Comparison o = compareO(outputs.o, *reference, naive->o, rows);
+  Comparison lse = compareLse(outputs.lse, reference->lse, rows);
   printComparison("o", o);
   printComparison("lse", lse);
   return success(o.passed() && lse.passed());
+}
+
+/// Writes o.npy and lse.npy into `folder`.
+static LogicalResult writeOutputs(const Outputs &outputs, StringRef folder) {
+  if (std::error_code code = llvm::sys::fs::create_directories(folder))
+    return fail("'" + folder + "': " + code.message());
+  for (auto [name, tensor] :
+       {std::pair("o.npy", &outputs.o), std::pair("lse.npy", &outputs.lse)}) {
+    SmallString<128> file(folder);
+    llvm::sys::path::append(file, name);
+    if (llvm::Error error = writeNpy(file, *tensor))
+      return fail(std::move(error));
+  }
+  return success();
 }
 
 /// One run with one list of sizes.
 static LogicalResult runOnce(Program &program, const AttentionFunction &problem,
                              const Sizes &sizes, const Options &options) {
   Inputs inputs;
-  if (failed(makeInputs(problem, sizes, options.inputs, inputs)))
+  InputOptions inputOptions = options.inputs;
+  if (options.check)
+    inputOptions.unusedRows = UnusedRows::Poison;
+  if (failed(makeInputs(problem, sizes, inputOptions, inputs)))
     return failure();
   llvm::outs() << sizes.str() << '\n';
   memory::setPoison(options.check);
@@ -151,8 +200,15 @@ static LogicalResult runOnce(Program &program, const AttentionFunction &problem,
                                  memory::getPeakBytes() / double(1 << 20));
   if (int64_t leaked = memory::getLiveBytes() - before)
     return fail(llvm::Twine(leaked) + " bytes of buffers were not freed");
-  if (options.check)
-    return check(program, inputs, sizes, *outputs);
+  if (!options.outputFolder.empty() &&
+      failed(writeOutputs(*outputs, options.outputFolder)))
+    return failure();
+  if (options.check) {
+    LogicalResult right = check(program, problem, inputs, sizes, *outputs);
+    if (failed(right) || !hasUnusedRows(problem, sizes))
+      return right;
+    return checkUnusedRows(program, problem, sizes, inputOptions, *outputs);
+  }
   printSummary("o", outputs->o);
   printSummary("lse", outputs->lse);
   return success();
@@ -168,8 +224,10 @@ static LogicalResult bind(Options &options, const AttentionFunction &problem,
                               "reference, found ")
            << function.getFunctionType() << " and "
            << original.getFunctionType();
+  if (failed(readInputFiles(problem, options.inputFiles, options.inputs)))
+    return failure();
   for (Sizes &sizes : options.sizes) {
-    FailureOr<Sizes> bound = bindSizes(problem, sizes);
+    FailureOr<Sizes> bound = bindSizes(problem, sizes, options.inputs);
     if (failed(bound))
       return failure();
     sizes = *bound;

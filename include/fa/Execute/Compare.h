@@ -10,6 +10,7 @@
 
 #include "fa/Execute/HostTensor.h"
 
+#include <limits>
 #include <string>
 
 namespace fa::execute {
@@ -17,6 +18,12 @@ namespace fa::execute {
 /// o and lse of one computation.
 struct Outputs {
   HostTensor o, lse;
+};
+
+/// The rows of a sequence axis that are compared: those from `begin` up to
+/// `end`, all where it is left out.
+struct RowRange {
+  int64_t begin = 0, end = std::numeric_limits<int64_t>::max();
 };
 
 /// What comparing one output gave.
@@ -35,11 +42,17 @@ struct Comparison {
 /// 2 max|naive - ref| + 2 max|round(ref + 0.3 - 0.3) - ref|, for f32 1e-5
 /// max|ref|. Rows without keys must be 0, and every element finite.
 Comparison compareO(const HostTensor &o, const Outputs &reference,
-                    const HostTensor &naive);
+                    const HostTensor &naive, RowRange rows = {});
 
 /// Holds lse against the float64 reference: within 1e-5 max(1, |ref|), and -inf
 /// exactly where the reference is. The error is the relative one.
-Comparison compareLse(const HostTensor &lse, const HostTensor &reference);
+Comparison compareLse(const HostTensor &lse, const HostTensor &reference,
+                      RowRange rows = {});
+
+/// Holds `outputs` against `other`, of the same shapes: both must have the same
+/// bits. The error is the number of elements that have not.
+Comparison compareBits(const Outputs &outputs, const Outputs &other,
+                       RowRange rows = {});
 
 } // namespace fa::execute
 

@@ -19,6 +19,9 @@ namespace fa::execute {
 /// depends on nothing else, so any part of a tensor can be drawn alone.
 double drawNormal(uint64_t stream, uint64_t index);
 
+/// The `index`-th draw of a stream from 0 to `end` - 1, for a positive `end`.
+uint64_t drawBelow(uint64_t stream, uint64_t index, uint64_t end);
+
 /// What the elements of q and k are; all others are normal.
 struct Distribution {
   enum Kind { Normal, Large, Constant } kind = Normal;

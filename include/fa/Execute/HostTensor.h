@@ -20,28 +20,41 @@ namespace fa::execute {
 /// strides, each one word.
 using MemRefDescriptor = std::vector<int64_t>;
 
-/// A dense float tensor in row-major order whose elements are read and written
-/// as doubles.
+/// Whether a HostTensor can have this element type: a float of up to 64 bits,
+/// index, or an integer of 1, 8, 16, 32 or 64 bits.
+bool isHostElement(mlir::Type element);
+
+/// A dense tensor in row-major order whose elements are read and written as
+/// doubles, signless integers as signed ones and i1 as 0 or 1.
 class HostTensor {
 public:
   /// A tensor whose bytes are all 0xff, which is NaN in each float type.
-  HostTensor(mlir::FloatType element, llvm::ArrayRef<int64_t> shape);
+  /// `element` must be one for which isHostElement holds.
+  HostTensor(mlir::Type element, llvm::ArrayRef<int64_t> shape);
   /// A dense copy of the memref that compiled code returned.
-  HostTensor(mlir::FloatType element, unsigned rank,
+  HostTensor(mlir::Type element, unsigned rank,
              llvm::ArrayRef<int64_t> descriptor);
 
-  mlir::FloatType getElementType() const { return element; }
+  mlir::Type getElementType() const { return element; }
+  unsigned getElementBytes() const { return elementBytes; }
   llvm::ArrayRef<int64_t> getShape() const { return shape; }
   int64_t getNumElements() const { return numElements; }
 
   double load(int64_t index) const;
-  /// Rounds to the nearest element, ties to even.
+  /// Rounds to the nearest element, ties to even. An integer must fit.
   void store(int64_t index, double value);
 
+  /// For tensors of integers; `value` must fit.
+  void storeInteger(int64_t index, int64_t value);
+  int64_t loadInteger(int64_t index) const;
+
   MemRefDescriptor getDescriptor() const;
+  /// The elements as they lie in memory.
+  llvm::MutableArrayRef<char> getBytes() { return bytes; }
+  llvm::ArrayRef<char> getBytes() const { return bytes; }
 
 private:
-  mlir::FloatType element;
+  mlir::Type element;
   unsigned elementBytes;
   llvm::SmallVector<int64_t> shape;
   int64_t numElements;

@@ -9,22 +9,15 @@
 #define FA_EXECUTE_INPUTS_H
 
 #include "fa/Execute/AttentionFunction.h"
-#include "fa/Execute/Distribution.h"
+#include "fa/Execute/Binding.h"
 #include "fa/Execute/HostTensor.h"
+#include "fa/Execute/InputOptions.h"
 #include "fa/Execute/Sizes.h"
 
 #include <deque>
 #include <map>
 
 namespace fa::execute {
-
-/// What the inputs are made from.
-struct InputOptions {
-  uint64_t seed = 1;
-  Distribution distribution;
-  /// Values of scalar arguments, by argument number.
-  std::map<unsigned, double> scalars;
-};
 
 /// The arguments of one call, in the form that compiled code takes them.
 class Inputs {
@@ -48,23 +41,26 @@ private:
   std::deque<Argument> arguments;
 };
 
-/// The most bytes that the tensors of a run, its arguments and o and lse, may
-/// take together. With its references a run needs a few times that.
-inline constexpr int64_t kMaxTensorBytes = int64_t(4) << 30;
-
-/// `sizes` with what the types of `problem` fix. Fails with a diagnostic where
-/// the user asked for something else, the heads do not divide, the size of an
-/// argument is unknown, or the tensors take more than kMaxTensorBytes.
-mlir::FailureOr<Sizes> bindSizes(const AttentionFunction &problem, Sizes sizes);
-
 /// Fails with a diagnostic where `scalars`, by argument number, has a value for
 /// what is no scalar argument of `problem`, or one that the argument cannot
 /// have.
 mlir::LogicalResult checkScalars(const AttentionFunction &problem,
                                  const std::map<unsigned, double> &scalars);
 
-/// Draws the arguments of `problem`. Fails with a diagnostic where the type or
-/// the size of an argument says nothing about what it should be.
+/// Whether there are rows that no query may use: keys beyond kv_lens, and what
+/// lies outside every packed sequence.
+bool hasUnusedRows(const AttentionFunction &problem, const Sizes &sizes);
+
+/// Makes the arguments of `problem`, for sizes from bindSizes. Those that the
+/// options do not have are made so:
+///
+/// - tensors of floats are normal, q and k as the distribution says;
+/// - cu_seqlens and kv_lens are what `sizes` has;
+/// - other tensors of integers are ids: along the last dimension they begin at
+///   0 and now and then grow by 1, up to 127; those of i1 are 0 or 1 at random.
+///
+/// Fails with a diagnostic where the type or the size of an argument says
+/// nothing about what it should be.
 mlir::LogicalResult makeInputs(const AttentionFunction &problem,
                                const Sizes &sizes, const InputOptions &options,
                                Inputs &inputs);

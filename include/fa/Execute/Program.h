@@ -39,8 +39,10 @@ public:
 
   /// Runs the kernel once. `seconds` is what the call took.
   llvm::Expected<Outputs> runKernel(Inputs &inputs, double &seconds);
-  /// Runs a reference. In f32 the naive one is not there.
-  llvm::Expected<Outputs> runReference(Inputs &inputs, const Sizes &sizes,
+  /// Runs a reference, whose lse has the shape `lseShape`. In f32 the naive one
+  /// is not there.
+  llvm::Expected<Outputs> runReference(Inputs &inputs,
+                                       llvm::ArrayRef<int64_t> lseShape,
                                        Precision precision);
   bool hasNaive() const { return !element.isF32(); }
 
@@ -51,6 +53,7 @@ private:
   std::string name;
   mlir::FloatType element;
   int64_t headDimV;
+  size_t lseRank;
 };
 
 } // namespace fa::execute
