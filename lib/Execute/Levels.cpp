@@ -56,9 +56,8 @@ fa::execute::findPassBelow(StringRef text,
   return "";
 }
 
-std::string
-fa::execute::cutBelow(StringRef text,
-                      llvm::ArrayRef<llvm::StringLiteral> passes) {
+std::string fa::execute::cutBelow(StringRef text,
+                                  llvm::ArrayRef<llvm::StringLiteral> passes) {
   StringRef below = findPassBelow(text, passes);
   if (below.empty())
     return text.str();

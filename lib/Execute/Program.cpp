@@ -79,9 +79,9 @@ FailureOr<Program> Program::compile(const AttentionFunction &problem,
   return program;
 }
 
-FailureOr<Program>
-Program::compileReferences(const AttentionFunction &problem,
-                           ModuleOp references, bool optimize) {
+FailureOr<Program> Program::compileReferences(const AttentionFunction &problem,
+                                              ModuleOp references,
+                                              bool optimize) {
   OwningOpRef<ModuleOp> empty = ModuleOp::create(references.getLoc());
   return compile(problem, *empty, kDoubleName, references, optimize);
 }

@@ -41,10 +41,9 @@ static std::string checkRange(int64_t begin, int64_t count, int64_t size,
                               llvm::StringRef what, const std::string &name) {
   if (begin >= 0 && begin + count <= size)
     return "";
-  std::string range = count == 1
-                          ? std::to_string(begin)
-                          : std::to_string(begin) + " to " +
-                                std::to_string(begin + count - 1);
+  std::string range = count == 1 ? std::to_string(begin)
+                                 : std::to_string(begin) + " to " +
+                                       std::to_string(begin + count - 1);
   return ("leaves the bounds of " + name + ": " + what + " " + range + " of " +
           std::to_string(size))
       .str();
@@ -65,8 +64,8 @@ std::string GlobalTensor::check(const Window &window) const {
     if (!fault.empty())
       return fault + " in dimension " + std::to_string(dim);
   }
-  std::string fault = checkRange(first, rows, argument.sizes[rowDim(window)],
-                                 "rows", name());
+  std::string fault =
+      checkRange(first, rows, argument.sizes[rowDim(window)], "rows", name());
   if (!fault.empty() || window.isRowVector)
     return fault;
   return checkRange(window.indices.back(), window.cols, argument.sizes.back(),

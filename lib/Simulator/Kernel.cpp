@@ -46,8 +46,7 @@ static bool isKnown(Type type) {
     bool isNarrowInteger =
         isa<IntegerType>(element) && element.getIntOrFloatBitWidth() <= 32;
     return vector.getRank() >= 1 && vector.getRank() <= 2 &&
-           !vector.isScalable() &&
-           (isNarrowInteger || getFloatFormat(element));
+           !vector.isScalable() && (isNarrowInteger || getFloatFormat(element));
   }
   if (auto tile = dyn_cast<cta::TileType>(type))
     return getFloatFormat(tile.getElementType()).has_value();
@@ -143,11 +142,9 @@ static LogicalResult findRingTeams(Kernel &kernel) {
     auto acquire = dyn_cast<cta::AcquireOp>(op);
     if (!acquire)
       return WalkResult::advance();
-    auto &producers =
-        kernel.rings[acquire.getRing().getDefiningOp()].producers;
+    auto &producers = kernel.rings[acquire.getRing().getDefiningOp()].producers;
     auto role = op->getParentOfType<cta::RoleOp>();
-    if (!producers.empty() &&
-        kernel.teams[producers.front()].role != role)
+    if (!producers.empty() && kernel.teams[producers.front()].role != role)
       return op->emitError("is in a race: roles \"")
              << kernel.teams[producers.front()].role.getName() << "\" and \""
              << role.getName() << "\" both fill the stages of one ring";

@@ -54,8 +54,8 @@ static LogicalResult checkSharedMemory(const Kernel &kernel,
   if (total <= target.sharedBytesPerBlock)
     return success();
   return func.emitError("the kernel takes ")
-         << total << " bytes of shared memory, but " << target.name
-         << " has " << target.sharedBytesPerBlock << " for a block";
+         << total << " bytes of shared memory, but " << target.name << " has "
+         << target.sharedBytesPerBlock << " for a block";
 }
 
 //===----------------------------------------------------------------------===//
@@ -85,8 +85,7 @@ static int64_t getRegisters(Value value, int64_t warps) {
     return type.getNumElements() * kQuadThreads / threads;
   if (isColumn)
     return type.getNumElements() / kQuadThreads;
-  return type.getNumElements() * type.getElementTypeBitWidth() /
-         (32 * threads);
+  return type.getNumElements() * type.getElementTypeBitWidth() / (32 * threads);
 }
 
 namespace {
@@ -169,8 +168,7 @@ static LogicalResult checkRegisters(const Kernel &kernel,
   return failure(result.wasInterrupted());
 }
 
-LogicalResult fa::sim::checkLimits(const Kernel &kernel,
-                                   const Target &target) {
+LogicalResult fa::sim::checkLimits(const Kernel &kernel, const Target &target) {
   return failure(failed(checkSharedMemory(kernel, target)) ||
                  failed(checkRegisters(kernel, target)));
 }

@@ -55,8 +55,7 @@ static FailureOr<Datum> broadcast(Operation *op, ArrayRef<Datum> in) {
 
 static FailureOr<Datum> castShape(Operation *op, ArrayRef<Datum> in) {
   auto type = cast<VectorType>(op->getResult(0).getType());
-  auto result =
-      std::make_shared<Fragment>(**std::get_if<FragmentPtr>(&in[0]));
+  auto result = std::make_shared<Fragment>(**std::get_if<FragmentPtr>(&in[0]));
   result->shape.assign(type.getShape().begin(), type.getShape().end());
   return Datum(FragmentPtr(std::move(result)));
 }
@@ -112,7 +111,8 @@ static void reduce(const Shape &shape, ArrayRef<T> in, MutableArrayRef<T> out,
                    F f) {
   for (int64_t r = 0; r < shape.rows; ++r) {
     const T *row = in.data() + r * shape.cols;
-    T *to = out.data() + (shape.overRows ? 0 : r * (shape.overCols ? 1 : shape.cols));
+    T *to = out.data() +
+            (shape.overRows ? 0 : r * (shape.overCols ? 1 : shape.cols));
     if (shape.overCols)
       *to = reduceRow(row, shape.cols, *to, f);
     else
@@ -186,13 +186,12 @@ static FailureOr<Datum> reduction(Operation *op, ArrayRef<Datum> in) {
   Shape shape{source.rows(), source.cols(), llvm::is_contained(dims, 0),
               llvm::is_contained(dims, 1)};
   // The accumulator is what the results start from.
-  auto result =
-      std::make_shared<Fragment>(**std::get_if<FragmentPtr>(&in[1]));
+  auto result = std::make_shared<Fragment>(**std::get_if<FragmentPtr>(&in[1]));
   bool isFloat = isa<FloatType>(resultType.getElementType());
-  bool known = isFloat ? reduceFloats(shape, reduction.getKind(),
-                                      source.floats, result->floats)
-                       : reduceIntegers(shape, reduction.getKind(),
-                                        source.ints, result->ints);
+  bool known = isFloat ? reduceFloats(shape, reduction.getKind(), source.floats,
+                                      result->floats)
+                       : reduceIntegers(shape, reduction.getKind(), source.ints,
+                                        result->ints);
   if (!known)
     return op->emitError("the simulator does not know this kind of reduction");
   if (isFloat)

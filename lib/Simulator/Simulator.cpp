@@ -65,8 +65,8 @@ bindArguments(gpu::GPUFuncOp func, ArrayRef<Argument> arguments,
 
 /// The thread blocks that the host starts for the kernel's extents, or nothing
 /// where it has none.
-static FailureOr<std::optional<int64_t>>
-getGrid(gpu::GPUFuncOp func, ArrayRef<Argument> arguments) {
+static FailureOr<std::optional<int64_t>> getGrid(gpu::GPUFuncOp func,
+                                                 ArrayRef<Argument> arguments) {
   auto extents = func->getAttrOfType<ArrayAttr>(cta::kExtentsAttr);
   if (!extents)
     return std::optional<int64_t>();
@@ -119,7 +119,8 @@ FailureOr<Statistics> fa::sim::simulate(gpu::GPUFuncOp func,
       return func.emitError("cta.extents makes a grid of ")
              << **grid << " blocks, but cta.work has " << *items << " items";
     ++statistics.blocks;
-    statistics.longestBlock = std::max(statistics.longestBlock, block.getTime());
+    statistics.longestBlock =
+        std::max(statistics.longestBlock, block.getTime());
   }
   return statistics;
 }

@@ -49,15 +49,13 @@ SharedTile::SharedTile(cta::TileType type)
 }
 
 void SharedTile::poison() {
-  std::fill(data.begin(), data.end(),
-            std::numeric_limits<float>::quiet_NaN());
+  std::fill(data.begin(), data.end(), std::numeric_limits<float>::quiet_NaN());
 }
 
 ThreadBlock::ThreadBlock(const Kernel &kernel, const Options &options,
                          ArrayRef<Datum> arguments, int64_t number)
     : kernel(kernel), options(options), costs(CostTable::get(*options.target)),
-      number(number),
-      random(options.seed * 0x100000001b3 + number) {
+      number(number), random(options.seed * 0x100000001b3 + number) {
   self.number = kernel.teams.size();
   self.values.resize(kernel.slots.size());
   gpu::GPUFuncOp func = kernel.func;

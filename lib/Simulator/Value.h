@@ -55,8 +55,8 @@ using Datum =
                  FlightPtr, GlobalTensor *, RingInstance *, BarrierInstance *>;
 
 /// Gives the result of an op without side effects. Fails with a diagnostic.
-using Evaluator = std::function<mlir::FailureOr<Datum>(
-    mlir::Operation *, llvm::ArrayRef<Datum>)>;
+using Evaluator = std::function<mlir::FailureOr<Datum>(mlir::Operation *,
+                                                       llvm::ArrayRef<Datum>)>;
 
 /// The evaluator of the op's name: arithmetic, or null where it is none that
 /// the simulator knows.

@@ -91,7 +91,8 @@ static LogicalResult buildPasses(const PassPipelineCLParser &parser,
     return success();
   }
   llvm::WithColor::note(llvm::errs(), "fa-run")
-      << "the pipeline is run down to " << level << ", before --" << below << '\n';
+      << "the pipeline is run down to " << level << ", before --" << below
+      << '\n';
   FailureOr<OpPassManager> cut = parsePassPipeline(cutBelow(text, passesBelow));
   if (failed(cut))
     return failure();
@@ -271,7 +272,7 @@ static LogicalResult simulateOnce(gpu::GPUFuncOp kernel, Program *references,
   if (!outputs)
     return fail(outputs.takeError());
   if (references)
-    return check(*references, inputs, sizes, *outputs);
+    return check(*references, problem, inputs, sizes, *outputs);
   printSummary("o", outputs->o);
   printSummary("lse", outputs->lse);
   return success();

@@ -34,8 +34,8 @@ public:
 
   /// Compiles what `references` holds alone, for a kernel that runs elsewhere.
   static mlir::FailureOr<Program>
-  compileReferences(const AttentionFunction &problem,
-                    mlir::ModuleOp references, bool optimize);
+  compileReferences(const AttentionFunction &problem, mlir::ModuleOp references,
+                    bool optimize);
 
   /// Runs the kernel once. `seconds` is what the call took.
   llvm::Expected<Outputs> runKernel(Inputs &inputs, double &seconds);

@@ -94,7 +94,8 @@ static Operation *findPlace(Mutation::Kind kind, Operation *op) {
 
 /// What an op is about: its ring, its barrier, the tiles that its product
 /// reads.
-static void addSubjects(Operation *op, llvm::SmallPtrSetImpl<void *> &subjects) {
+static void addSubjects(Operation *op,
+                        llvm::SmallPtrSetImpl<void *> &subjects) {
   auto addTile = [&](Value tile) {
     Operation *def = tile.getDefiningOp();
     if (def && isa<cta::AcquireOp, cta::ConsumeOp>(def))
