@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "fa/Conversion/AttnToLinalg/AttnToLinalg.h"
+#include "fa/Dialect/Attn/Transforms/PassOrder.h"
 
 #include "fa/Dialect/Attn/Transforms/Transforms.h"
 
@@ -42,12 +43,15 @@ struct OnlineSoftmaxPass
       if (isa<attn::InitOp, attn::UpdateOp, attn::MergeOp, attn::FinalizeOp,
               attn::BlockListOp>(op))
         ops.push_back(op);
-      else if (isa<attn::ForwardOp>(op))
-        op->emitWarning("--online-softmax leaves whole attention alone: run "
-                        "--tile first");
     });
-    if (ops.empty())
-      function.emitWarning("--online-softmax found no attention on tiles");
+    bool hasWhole =
+        function.walk([](attn::ForwardOp) { return WalkResult::interrupt(); })
+            .wasInterrupted();
+    if ((ops.empty() || hasWhole) &&
+        failed(attn::reportNothingFound(function, "online-softmax",
+                                        attn::PassLevel::Blocks,
+                                        "attention on tiles")))
+      return signalPassFailure();
     for (Operation *op : ops)
       if (failed(lower(rewriter, op, *policy)))
         return signalPassFailure();

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "fa/Dialect/Attn/Transforms/PassOrder.h"
 #include "fa/Dialect/Attn/Transforms/Passes.h"
 #include "fa/Dialect/Attn/Transforms/Transforms.h"
 #include "fa/Support/Remarks.h"
@@ -78,7 +79,9 @@ struct ChooseSchedulePass
     SmallVector<ForwardOp> ops;
     function->walk([&](ForwardOp op) { ops.push_back(op); });
     if (ops.empty()) {
-      function->emitWarning("--choose-schedule found no attn.forward");
+      if (failed(reportNothingFound(function, "choose-schedule",
+                                    PassLevel::Whole, "attn.forward")))
+        signalPassFailure();
       return;
     }
     ScheduleProblem problem = getProblem(ops.front());

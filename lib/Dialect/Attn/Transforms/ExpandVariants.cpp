@@ -7,6 +7,7 @@
 
 #include "Simplify.h"
 
+#include "fa/Dialect/Attn/Transforms/PassOrder.h"
 #include "fa/Dialect/Attn/Transforms/Passes.h"
 #include "fa/Dialect/Attn/Transforms/Transforms.h"
 
@@ -164,8 +165,10 @@ struct ExpandVariantsPass
       hasForward = true;
       numVariants += expandVariants(rewriter, op);
     });
-    if (!hasForward)
-      getOperation()->emitWarning("--expand-variants found no attn.forward");
+    if (!hasForward &&
+        failed(reportNothingFound(getOperation(), "expand-variants",
+                                  PassLevel::Whole, "attn.forward")))
+      return signalPassFailure();
     removeRedundancy(rewriter, getOperation());
   }
 };

@@ -13,8 +13,11 @@
 
 #include "Simplify.h"
 
+#include "fa/Dialect/Attn/Transforms/PassOrder.h"
 #include "fa/Dialect/Attn/Transforms/Passes.h"
 #include "fa/Dialect/Attn/Transforms/Transforms.h"
+
+#include "fa/Support/Remarks.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
@@ -27,6 +30,7 @@
 #include "mlir/Transforms/LoopInvariantCodeMotionUtils.h"
 
 using namespace mlir;
+using namespace fa;
 using namespace fa::attn;
 
 namespace fa::attn {
@@ -516,15 +520,28 @@ struct InterchangePass
       outers.push_back(loop);
       return WalkResult::skip();
     });
-    if (outers.empty())
-      function->emitWarning("--interchange found no loop nest");
+    bool hasWhole =
+        function->walk([](ForwardOp) { return WalkResult::interrupt(); })
+            .wasInterrupted();
+    if (outers.empty() || hasWhole) {
+      // Without attention any nest will do: the level is that of loops.
+      if (failed(reportNothingFound(function, "interchange", PassLevel::Blocks,
+                                    "loop nest")))
+        return signalPassFailure();
+    }
     IRRewriter rewriter(&getContext());
     for (scf::ForOp outer : outers) {
       std::string reason;
-      if (succeeded(interchangeNest(rewriter, outer, reason)))
+      FailureOr<scf::ForallOp> forall =
+          interchangeNest(rewriter, outer, reason);
+      if (succeeded(forall)) {
         ++numInterchanged;
-      else
-        outer.emitWarning("--interchange does not apply: ") << reason;
+        remarkDecision(*forall, "interchange", "nest")
+            << remark::metric("parallelLoops", forall->getRank())
+            << remark::reason("their iterations touch disjoint slices of the "
+                              "state, which each see the other loops in order");
+      } else
+        (void)reportObstacle(outer, "interchange", {reason, false});
     }
     if (failed(simplify(rewriter)))
       signalPassFailure();

@@ -7,8 +7,11 @@
 
 #include "Simplify.h"
 
+#include "fa/Dialect/Attn/Transforms/PassOrder.h"
 #include "fa/Dialect/Attn/Transforms/Passes.h"
 #include "fa/Dialect/Attn/Transforms/Transforms.h"
+
+#include "fa/Support/Remarks.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -19,6 +22,7 @@
 #include <limits>
 
 using namespace mlir;
+using namespace fa;
 using namespace fa::attn;
 
 namespace fa::attn {
@@ -344,8 +348,14 @@ struct PadTilesPass : public fa::attn::impl::PadTilesBase<PadTilesPass> {
                                              : WalkResult::advance();
                         })
                         .wasInterrupted();
-    if (!hasTiles)
-      getOperation()->emitWarning("--pad-tiles found no attention on tiles");
+    if (!hasTiles &&
+        failed(reportNothingFound(getOperation(), "pad-tiles",
+                                  PassLevel::Blocks, "attention on tiles")))
+      return signalPassFailure();
+    if (*padded != 0)
+      remarkDecision(getOperation(), "pad-tiles", "tiles")
+          << remark::metric("padded", *padded)
+          << remark::reason("tiles cut short by the end of a tensor");
     numPadded += *padded;
     removeRedundancy(rewriter, getOperation());
   }

@@ -9,8 +9,11 @@
 #include "MaskAnalysis.h"
 #include "Simplify.h"
 
+#include "fa/Dialect/Attn/Transforms/PassOrder.h"
 #include "fa/Dialect/Attn/Transforms/Passes.h"
 #include "fa/Dialect/Attn/Transforms/Transforms.h"
+
+#include "fa/Support/Remarks.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -18,6 +21,7 @@
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 
 using namespace mlir;
+using namespace fa;
 using namespace fa::attn;
 
 namespace fa::attn {
@@ -132,25 +136,33 @@ void fa::attn::makeFullBlock(RewriterBase &rewriter, UpdateOp update,
 }
 
 /// Why the KV loop around `update` cannot be split; empty where it can.
-static std::string findObstacle(UpdateOp update) {
+static Obstacle findObstacle(UpdateOp update) {
   auto loop = dyn_cast<scf::ForOp>(update->getParentOp());
-  if (!update.isTile() || !loop ||
-      update.getKeyPosition() != loop.getInductionVar())
-    return "the update is not directly in a loop over its keys";
+  if (!update.isTile() || !loop)
+    return {"the update is not directly in a loop over its keys"};
+  if (update.getRowPosition() == loop.getInductionVar())
+    return {"the Q block changes inside the KV loop: run --interchange first",
+            /*isOrder=*/true};
+  if (update.getKeyPosition() != loop.getInductionVar())
+    return {"the update's loop is not over its keys"};
   auto outside = [&](Value value) {
     return !loop->isAncestor(value.getParentBlock()->getParentOp());
   };
   if (!outside(update.getRowPosition()) || !outside(update.getQ()) ||
       !outside(update.getBatchPosition()) || !outside(update.getHeadPosition()))
-    return "the Q block changes inside the KV loop (run --interchange first)";
+    return {"the Q block changes inside the KV loop: run --interchange first",
+            /*isOrder=*/true};
   if (!getConstantIntValue(loop.getStep()))
-    return "the KV loop has no constant step";
+    return {"the KV loop has no constant step"};
   for (Value tile : {update.getK(), update.getV()}) {
+    if (tile.getDefiningOp<tensor::PadOp>())
+      return {"K and V are padded: run it before --pad-tiles",
+              /*isOrder=*/true};
     auto slice = tile.getDefiningOp<tensor::ExtractSliceOp>();
     if (!slice || slice->getBlock() != loop.getBody())
-      return "K and V are not slices taken in the loop";
+      return {"K and V are not slices taken in the loop"};
   }
-  return "";
+  return {};
 }
 
 /// Cuts and splits `loop` by `keys`.
@@ -187,9 +199,9 @@ static void splitLoop(RewriterBase &rewriter, scf::ForOp loop, UpdateOp update,
 
 LogicalResult fa::attn::skipMaskedBlocks(RewriterBase &rewriter,
                                          UpdateOp update, bool blockLists,
-                                         std::string &reason) {
-  reason = findObstacle(update);
-  if (!reason.empty())
+                                         Obstacle &obstacle) {
+  obstacle = findObstacle(update);
+  if (!obstacle.reason.empty())
     return failure();
   auto loop = cast<scf::ForOp>(update->getParentOp());
   OpBuilder::InsertionGuard guard(rewriter);
@@ -202,12 +214,20 @@ LogicalResult fa::attn::skipMaskedBlocks(RewriterBase &rewriter,
       analyzeMask(rewriter, update.getLoc(), update.getMaskRegion(), rows);
   // Lists know the full blocks of any mask; bounds alone are for masks that
   // they describe.
-  if (!keys.all && blockLists)
-    return listBlocks(rewriter, loop, update, reason);
+  if (!keys.all && blockLists) {
+    remarkDecision(update, "skip-masked-blocks", "loops")
+        << remark::reason("the mask leaves no full block known: a list of "
+                          "blocks, made at run time");
+    return listBlocks(rewriter, loop, update, obstacle.reason);
+  }
   if (keys.isUnknown()) {
-    reason = "the mask bounds no keys by affine comparisons of i and j";
+    obstacle.reason =
+        "the mask bounds no keys by affine comparisons of i and j";
     return failure();
   }
+  remarkDecision(update, "skip-masked-blocks", "loops")
+      << remark::metric("hasFullBlocks", keys.all.has_value())
+      << remark::reason("affine bounds of the mask at the first and last row");
   splitLoop(rewriter, loop, update, keys);
   return success();
 }
@@ -220,15 +240,17 @@ struct SkipMaskedBlocksPass
   void runOnOperation() override {
     SmallVector<UpdateOp> updates;
     getOperation()->walk([&](UpdateOp op) { updates.push_back(op); });
-    if (updates.empty())
-      getOperation()->emitWarning("--skip-masked-blocks found no attn.update");
+    if (updates.empty() &&
+        failed(reportNothingFound(getOperation(), "skip-masked-blocks",
+                                  PassLevel::Blocks, "attn.update")))
+      return signalPassFailure();
     IRRewriter rewriter(&getContext());
     for (UpdateOp update : updates) {
-      std::string reason;
-      if (succeeded(skipMaskedBlocks(rewriter, update, blockLists, reason)))
+      Obstacle obstacle;
+      if (succeeded(skipMaskedBlocks(rewriter, update, blockLists, obstacle)))
         ++numSplit;
-      else
-        update.emitWarning("--skip-masked-blocks does not apply: ") << reason;
+      else if (failed(reportObstacle(update, "skip-masked-blocks", obstacle)))
+        return signalPassFailure();
     }
     removeRedundancy(rewriter, getOperation());
   }

@@ -14,8 +14,11 @@
 #include "Simplify.h"
 #include "SplitCount.h"
 
+#include "fa/Dialect/Attn/Transforms/PassOrder.h"
 #include "fa/Dialect/Attn/Transforms/Passes.h"
 #include "fa/Dialect/Attn/Transforms/Transforms.h"
+
+#include "fa/Support/Remarks.h"
 
 #include "mlir/Analysis/SliceAnalysis.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -102,36 +105,39 @@ static tensor::ParallelInsertSliceOp findInsert(Value tile) {
 }
 
 static FailureOr<ParallelFold> matchFold(FinalizeOp finalize,
-                                         std::string &reason) {
+                                         Obstacle &obstacle) {
   ParallelFold fold;
   fold.finalize = finalize;
   fold.forall = dyn_cast<scf::ForallOp>(finalize->getParentOp());
   if (!fold.forall) {
-    reason = "the fold is not in a parallel loop over blocks of queries (run "
-             "--interchange first)";
+    obstacle = {
+        "the fold is not in a parallel loop over blocks of queries: run "
+        "--interchange first",
+        /*isOrder=*/true};
     return failure();
   }
   if (isa_and_present<MergeOp>(finalize.getAcc().getDefiningOp())) {
-    reason = "the keys are split already";
+    obstacle.reason = "the keys are split already";
     return failure();
   }
   if (!findLoops(fold)) {
-    reason = "the state does not come from loops over keys alone";
+    obstacle.reason = "the state does not come from loops over keys alone";
     return failure();
   }
   for (unsigned i = 1; i < fold.loops.size(); ++i) {
     scf::ForOp loop = fold.loops[i - 1], next = fold.loops[i];
     if (loop.getUpperBound() != next.getLowerBound() ||
         !isEqualConstantIntOrValue(loop.getStep(), next.getStep())) {
-      reason = "the KV loops do not continue each other";
+      obstacle.reason = "the KV loops do not continue each other";
       return failure();
     }
   }
   fold.oInsert = findInsert(finalize.getO());
   fold.lseInsert = findInsert(finalize.getLse());
   if (!fold.oInsert || !fold.lseInsert) {
-    reason = "the tiles of o and lse are not stored as they are (run "
-             "--split-kv before --pad-tiles)";
+    obstacle = {"the tiles of o and lse are not stored as they are: run it "
+                "before --pad-tiles",
+                /*isOrder=*/true};
     return failure();
   }
   return fold;
@@ -319,8 +325,8 @@ void FoldSplitter::run() {
 
 LogicalResult fa::attn::splitKV(RewriterBase &rewriter, FinalizeOp finalize,
                                 const SplitOptions &options,
-                                std::string &reason) {
-  FailureOr<ParallelFold> fold = matchFold(finalize, reason);
+                                Obstacle &obstacle) {
+  FailureOr<ParallelFold> fold = matchFold(finalize, obstacle);
   if (failed(fold))
     return failure();
   OFR count = rewriter.getIndexAttr(options.splits);
@@ -347,23 +353,40 @@ struct SplitKVPass : public fa::attn::impl::SplitKVBase<SplitKVPass> {
   void runOnOperation() override {
     SmallVector<FinalizeOp> finalizes;
     getOperation()->walk([&](FinalizeOp op) { finalizes.push_back(op); });
-    if (finalizes.empty())
-      getOperation()->emitWarning("--split-kv found no attn.finalize");
+    if (finalizes.empty() &&
+        failed(reportNothingFound(getOperation(), "split-kv", PassLevel::Blocks,
+                                  "attn.finalize")))
+      return signalPassFailure();
     IRRewriter rewriter(&getContext());
     for (FinalizeOp finalize : finalizes) {
       FailureOr<SplitOptions> options = getOptions(finalize);
       if (failed(options))
         return signalPassFailure();
-      std::string reason;
-      if (succeeded(splitKV(rewriter, finalize, *options, reason)))
+      Obstacle obstacle;
+      if (succeeded(splitKV(rewriter, finalize, *options, obstacle))) {
         ++numSplit;
-      else
-        finalize.emitWarning("--split-kv does not apply: ") << reason;
+        explain(finalize, *options);
+      } else if (failed(reportObstacle(finalize, "split-kv", obstacle))) {
+        return signalPassFailure();
+      }
     }
     removeRedundancy(rewriter, getOperation());
   }
 
 private:
+  /// A remark on how many parts there are, and why.
+  static void explain(FinalizeOp finalize, const SplitOptions &options) {
+    if (options.splits != 0)
+      remarkDecision(finalize, "split-kv", "parts")
+          << remark::metric("parts", options.splits)
+          << remark::reason("the option");
+    else
+      remarkDecision(finalize, "split-kv", "parts")
+          << remark::metric("places", options.capacity)
+          << remark::reason("at run time: the fewest that fill the target's "
+                            "places for blocks to 95% of the best");
+  }
+
   /// The pass's options for one fold, or failure after a diagnostic.
   FailureOr<SplitOptions> getOptions(FinalizeOp finalize) {
     SplitOptions options;

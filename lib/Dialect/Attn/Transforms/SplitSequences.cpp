@@ -7,6 +7,7 @@
 
 #include "Simplify.h"
 
+#include "fa/Dialect/Attn/Transforms/PassOrder.h"
 #include "fa/Dialect/Attn/Transforms/Passes.h"
 #include "fa/Dialect/Attn/Transforms/Transforms.h"
 
@@ -200,9 +201,10 @@ struct SplitSequencesPass
       if (op.isRagged())
         ops.push_back(op);
     });
-    if (ops.empty())
-      getOperation()->emitWarning(
-          "--split-sequences found no attn.forward with cu_seqlens or kv_lens");
+    if (ops.empty() && failed(reportNothingFound(
+                           getOperation(), "split-sequences", PassLevel::Whole,
+                           "attn.forward with cu_seqlens or kv_lens")))
+      return signalPassFailure();
     IRRewriter rewriter(&getContext());
     for (ForwardOp op : ops) {
       splitSequences(rewriter, op);

@@ -7,8 +7,11 @@
 
 #include "Simplify.h"
 
+#include "fa/Dialect/Attn/Transforms/PassOrder.h"
 #include "fa/Dialect/Attn/Transforms/Passes.h"
 #include "fa/Dialect/Attn/Transforms/Transforms.h"
+
+#include "fa/Support/Remarks.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -152,7 +155,9 @@ struct TilePass : public fa::attn::impl::TileBase<TilePass> {
     SmallVector<ForwardOp> ops;
     function->walk([&](ForwardOp op) { ops.push_back(op); });
     if (ops.empty()) {
-      function->emitWarning("--tile found no attn.forward");
+      if (failed(reportNothingFound(function, "tile", PassLevel::Whole,
+                                    "attn.forward")))
+        signalPassFailure();
       return;
     }
     if (!getSchedule(function)) {
@@ -174,6 +179,12 @@ struct TilePass : public fa::attn::impl::TileBase<TilePass> {
       if (failed(tileUpdate(rewriter, update, schedule->br, schedule->bc)))
         return signalPassFailure();
       ++numTiled;
+      remarkDecision(function, "tile", "blocks")
+          << remark::metric("br", schedule->br)
+          << remark::metric("bc", schedule->bc)
+          << remark::reason("KV blocks outside, Q blocks inside, by the "
+                            "schedule for {0}",
+                            schedule->target);
     }
     // Each step asked for the sizes it needed; once is enough.
     removeRedundancy(rewriter, function);

@@ -9,6 +9,7 @@
 #define FA_DIALECT_ATTN_TRANSFORMS_TRANSFORMS_H
 
 #include "fa/Dialect/Attn/IR/AttnDialect.h"
+#include "fa/Dialect/Attn/Transforms/PassOrder.h"
 #include "fa/Schedule/Schedule.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -67,11 +68,11 @@ mlir::FailureOr<Fold> traceFold(FinalizeOp finalize);
 
 /// Splits the KV loop around `update` by its mask; see the pass. Where that
 /// leaves no full block known, a list of blocks takes the loop's place if
-/// `blockLists` is set. On failure `reason` says why, and the program means the
-/// same.
+/// `blockLists` is set. On failure `obstacle` says why, and the program means
+/// the same.
 mlir::LogicalResult skipMaskedBlocks(mlir::RewriterBase &rewriter,
                                      UpdateOp update, bool blockLists,
-                                     std::string &reason);
+                                     Obstacle &obstacle);
 
 /// The largest number of parts that keys are split into.
 inline constexpr int64_t kMaxSplits = 128;
@@ -83,10 +84,10 @@ struct SplitOptions {
 };
 
 /// Splits the keys of the fold that ends in `finalize` into independent parts
-/// and merges them; see the pass. On failure `reason` says why and the IR is
+/// and merges them; see the pass. On failure `obstacle` says why and the IR is
 /// unchanged.
 mlir::LogicalResult splitKV(mlir::RewriterBase &rewriter, FinalizeOp finalize,
-                            const SplitOptions &options, std::string &reason);
+                            const SplitOptions &options, Obstacle &obstacle);
 
 /// Makes the tiles of the attention ops under `root` static. Returns how many
 /// operands were padded, or failure (with a diagnostic) where a tile has no
