@@ -146,14 +146,14 @@ fa::run::simulateProblem(gpu::GPUFuncOp kernel,
     return llvm::createStringError("kernel " + kernel.getName() + " " + what);
   };
   attn::ForwardOp forward = problem.forward;
-  SmallVector<int64_t> shape = {sizes[Dim::B], sizes[Dim::Hq], sizes[Dim::Sq],
-                                forward.getV().getType().getDimSize(3)};
+  SmallVector<int64_t> lseShape = getLseShape(problem, sizes);
+  SmallVector<int64_t> shape = lseShape;
+  shape.push_back(forward.getHeadDimV());
   auto elementOf = [](Value value) {
-    return cast<FloatType>(getElementTypeOrSelf(value.getType()));
+    return getElementTypeOrSelf(value.getType());
   };
-  Outputs outputs = {
-      HostTensor(elementOf(forward.getO()), shape),
-      HostTensor(elementOf(forward.getLse()), ArrayRef(shape).drop_back())};
+  Outputs outputs = {HostTensor(elementOf(forward.getO()), shape),
+                     HostTensor(elementOf(forward.getLse()), lseShape)};
   MemRefDescriptor o = outputs.o.getDescriptor();
   MemRefDescriptor lse = outputs.lse.getDescriptor();
   void *oAddress = o.data(), *lseAddress = lse.data();
@@ -207,7 +207,7 @@ LogicalResult fa::run::simulateAlone(gpu::GPUFuncOp kernel,
             .second;
     for (int64_t i = 0; !isStoredTo(argument) && i < tensor.getNumElements();
          ++i)
-      tensor.store(i, drawNormal((options.inputs.seed << 8) + number, i));
+      tensor.store(i, drawNormal(getStream(options.inputs, number), i));
     arguments.push_back(makeMemRef(type, tensor.getDescriptor()));
   }
   if (failed(runKernel(kernel, arguments, options)))

@@ -265,12 +265,18 @@ static LogicalResult simulateOnce(gpu::GPUFuncOp kernel, Program *references,
                                   const AttentionFunction &problem,
                                   const Sizes &sizes, const Options &options) {
   Inputs inputs;
-  if (failed(makeInputs(problem, sizes, options.inputs, inputs)))
+  InputOptions inputOptions = options.inputs;
+  if (options.check)
+    inputOptions.unusedRows = UnusedRows::Poison;
+  if (failed(makeInputs(problem, sizes, inputOptions, inputs)))
     return failure();
   llvm::outs() << sizes.str() << '\n';
   auto outputs = simulateProblem(kernel, problem, sizes, inputs, options);
   if (!outputs)
     return fail(outputs.takeError());
+  if (!options.outputFolder.empty() &&
+      failed(writeOutputs(*outputs, options.outputFolder)))
+    return failure();
   if (references)
     return check(*references, problem, inputs, sizes, *outputs);
   printSummary("o", outputs->o);
