@@ -12,14 +12,18 @@
 
 using namespace fa;
 
+/// The names of the policies, in the order of the enum.
+static constexpr const char *kRescaleNames[] = {"always", "lazy", "first-max"};
+
 std::optional<Rescale> fa::parseRescale(const std::string &name) {
-  if (name == "always")
-    return Rescale::Always;
-  if (name == "lazy")
-    return Rescale::Lazy;
-  if (name == "first-max")
-    return Rescale::FirstMax;
+  for (Rescale rescale : {Rescale::Always, Rescale::Lazy, Rescale::FirstMax})
+    if (name == nameRescale(rescale))
+      return rescale;
   return std::nullopt;
+}
+
+const char *fa::nameRescale(Rescale rescale) {
+  return kRescaleNames[static_cast<int>(rescale)];
 }
 
 /// `schedule` with the number of stages that leaves the most blocks resident,

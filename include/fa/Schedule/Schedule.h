@@ -38,6 +38,8 @@ enum class Rescale {
 
 /// The policy with this name on a command line ("first-max"), if there is one.
 std::optional<Rescale> parseRescale(const std::string &name);
+/// The name that `parseRescale` reads.
+const char *nameRescale(Rescale rescale);
 
 /// The part of an attention problem that a kernel is compiled for.
 struct ScheduleProblem {

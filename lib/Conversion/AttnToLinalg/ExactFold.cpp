@@ -9,6 +9,7 @@
 
 #include "fa/Conversion/AttnToLinalg/AttnToLinalg.h"
 #include "fa/Dialect/Attn/Transforms/Transforms.h"
+#include "fa/Support/Remarks.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/IRMapping.h"
@@ -65,7 +66,8 @@ fa::addExactFold(RewriterBase &rewriter, attn::FinalizeOp finalize) {
   if (failed(fold))
     return finalize.emitOpError("rescale=first-max repeats a fold from its "
                                 "attn.init on; the state is none that updates "
-                                "in loops and slices alone have made");
+                                "in loops and slices alone have made, as after "
+                                "--split-kv");
   if (fold->init->getBlock() != finalize->getBlock())
     return finalize.emitOpError("rescale=first-max repeats a fold from its "
                                 "attn.init on, which must be in the block of "
@@ -81,8 +83,9 @@ fa::addExactFold(RewriterBase &rewriter, attn::FinalizeOp finalize) {
   Location loc = finalize.getLoc();
   GenericBuilder b(rewriter, loc);
   Type element = fold->updates.front().getV().getType().getElementType();
+  double bound = getFirstMaxBound(element);
   Value ok = allOf(b, finalize.getSum(), [&](GenericBuilder &in, Value sum) {
-    return in.atMost(sum, in.f32(getFirstMaxBound(element)));
+    return in.atMost(sum, in.f32(bound));
   });
 
   // 3. The state that was found, or the exact one.
@@ -101,5 +104,8 @@ fa::addExactFold(RewriterBase &rewriter, attn::FinalizeOp finalize) {
     finalize.getMaxMutable().assign(branch.getResult(1));
     finalize.getSumMutable().assign(branch.getResult(2));
   });
+  remarkDecision(finalize, "online-softmax", "exact fold")
+      << remark::metric("bound", bound)
+      << remark::reason("a row whose sum is above it may have overflowed");
   return fold->updates;
 }

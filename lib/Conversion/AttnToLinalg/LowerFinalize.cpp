@@ -32,20 +32,8 @@ void fa::lowerFinalize(RewriterBase &rewriter, attn::FinalizeOp op) {
                       })
                 .front();
 
-  // 2. lse = unit * max + log(sum), in the exp2 domain, where unit * max is
-  //    rounded as the updates rounded it; with sum = 0, max is -inf and so is
-  //    lse.
+  // 2. lse = unit * max + log(sum).
   Value factor = b.mul(op.getUnit(), b.f32(kLog2E));
-  Value lse =
-      b.generic({op.getMax(), op.getSum()}, {op.getLseInit()}, rank - 1, false,
-                [&](GenericBuilder &in, ValueRange args) {
-                  Value guard = in.mul(args[0], factor);
-                  Value log2 = in.add(guard, in.log2(args[1]));
-                  Value lse = in.mul(log2, in.f32(kLn2));
-                  Value empty = in.equal(args[1], in.f32(0.0));
-                  return SmallVector<Value>{
-                      in.select(empty, in.negativeInfinity(), lse)};
-                })
-          .front();
+  Value lse = buildLse(b, op.getMax(), op.getSum(), factor, op.getLseInit());
   rewriter.replaceOp(op, {o, lse});
 }

@@ -6,10 +6,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "RescalePolicies.h"
+#include "VariantRegions.h"
 
 #include "fa/Conversion/AttnToLinalg/AttnToLinalg.h"
-
-#include "mlir/IR/IRMapping.h"
 
 using namespace mlir;
 using namespace fa;
@@ -26,7 +25,7 @@ public:
 
 private:
   Value buildScores();
-  Value applyVariant(Value scores);
+  Value buildVisibleScores();
   Value buildFactor();
   Value buildWeights(Value scores, Value factor, Value guard);
   Value addRowSums(Value weights, Value sum);
@@ -55,45 +54,15 @@ Value UpdateLowering::buildScores() {
   return product.getResult(0);
 }
 
-/// Inlines a score or mask region at the builder's place and returns what it
-/// yields.
-static Value inlineRegion(OpBuilder &builder, Region &region, ValueRange args) {
-  IRMapping mapping;
-  mapping.map(region.getArguments(), args);
-  for (Operation &nested : region.front().without_terminator())
-    builder.clone(nested, mapping);
-  return mapping.lookupOrDefault(region.front().getTerminator()->getOperand(0));
-}
-
 /// Scaled, scored and masked: -inf where a key is hidden.
-Value UpdateLowering::applyVariant(Value scores) {
+Value UpdateLowering::buildVisibleScores() {
+  Value scores = buildScores();
   if (!op.hasScore() && !op.hasMask())
     return scores;
-  return b
-      .generic(
-          {}, {scores}, 2, false,
-          [&](GenericBuilder &in, ValueRange args) {
-            auto position = [&](Value start, int64_t dim) {
-              Value local = linalg::IndexOp::create(in.builder, in.loc, dim);
-              return arith::AddIOp::create(in.builder, in.loc, start, local)
-                  .getResult();
-            };
-            SmallVector<Value> bhij{op.getBatchPosition(), op.getHeadPosition(),
-                                    position(op.getRowPosition(), 0),
-                                    position(op.getKeyPosition(), 1)};
-            Value score = args[0];
-            if (op.hasScore()) {
-              SmallVector<Value> operands{in.mul(score, op.getScale())};
-              llvm::append_range(operands, bhij);
-              score = inlineRegion(in.builder, op.getScoreRegion(), operands);
-            }
-            if (op.hasMask()) {
-              Value sees = inlineRegion(in.builder, op.getMaskRegion(), bhij);
-              score = in.select(sees, score, in.negativeInfinity());
-            }
-            return SmallVector<Value>{score};
-          })
-      .front();
+  Value scale = op.hasScore() ? op.getScale() : Value();
+  return applyVariant(b, scores, scale, op.getScoreRegion(), op.getMaskRegion(),
+                      {op.getBatchPosition(), op.getHeadPosition(),
+                       op.getRowPosition(), op.getKeyPosition()});
 }
 
 /// c: from the unit of the scores to the exponent of 2.
@@ -144,12 +113,13 @@ Value UpdateLowering::addWeightedValues(Value weights, Value acc) {
 void UpdateLowering::run() {
   OpBuilder::InsertionGuard guard(rewriter);
   rewriter.setInsertionPoint(op);
-  Value scores = applyVariant(buildScores());
+  Value scores = buildVisibleScores();
   Value factor = buildFactor();
   RescaledState state = rescaleForBlock(b, op, scores, factor, rescale);
   Value weights = buildWeights(scores, factor, state.guard);
   Value sum = addRowSums(weights, state.sum);
-  Value acc = addWeightedValues(weights, state.acc);
+  Value acc =
+      addWeightedValues(weights, rescaleAccumulator(b, op.getAccInit(), state));
   if (op.getNormalized())
     acc = scaleRows(b, acc, inverseSums(b, sum, /*empty=*/1.0));
   rewriter.replaceOp(op, {acc, state.max, sum});

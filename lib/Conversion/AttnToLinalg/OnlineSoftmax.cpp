@@ -9,6 +9,7 @@
 #include "fa/Dialect/Attn/Transforms/PassOrder.h"
 
 #include "fa/Dialect/Attn/Transforms/Transforms.h"
+#include "fa/Support/Remarks.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -65,16 +66,29 @@ private:
   std::optional<Rescale> choosePolicy() {
     func::FuncOp function = getOperation();
     std::optional<Schedule> schedule = attn::getSchedule(function);
-    if (rescale.empty())
-      return schedule ? schedule->rescale : Rescale::Always;
+    if (rescale.empty()) {
+      if (!schedule)
+        return report(Rescale::Always, "the default: no option, no schedule");
+      return report(schedule->rescale, "the schedule's");
+    }
     std::optional<Rescale> policy = parseRescale(rescale);
-    if (!policy)
+    if (!policy) {
       function.emitError("unknown rescale policy '")
           << rescale << "', expected always, lazy or first-max";
-    else if (schedule) {
+      return std::nullopt;
+    }
+    if (schedule) {
       schedule->rescale = *policy;
       attn::setSchedule(function, *schedule);
     }
+    return report(*policy, "the option's");
+  }
+
+  /// `policy`, after a remark that it was chosen, and why.
+  Rescale report(Rescale policy, const char *why) {
+    remarkDecision(getOperation(), "online-softmax", "rescale")
+        << remark::metric("policy", nameRescale(policy))
+        << remark::reason("{0}", why);
     return policy;
   }
 

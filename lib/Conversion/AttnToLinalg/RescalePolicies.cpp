@@ -22,8 +22,8 @@ static RescaledState rescaleAlways(GenericBuilder &b, attn::UpdateOp op,
                                    Value scores, Value factor) {
   RowStatistics rows = rescaleState(b, rowMaxima(b, scores, op.getMaxInit()),
                                     op.getMaxInit(), op.getSumInit(), factor);
-  Value ofOld = op.getNormalized() ? rows.sum : rows.alpha;
-  return {scaleRows(b, op.getAccInit(), ofOld), rows.max, rows.sum, rows.guard};
+  return {rows.max, rows.sum, rows.guard,
+          op.getNormalized() ? rows.sum : rows.alpha};
 }
 
 /// The row statistics of `lazy`: a row moves to the block's maximum where that
@@ -50,24 +50,11 @@ static RowStatistics moveLazily(GenericBuilder &b, Value blockMax, Value max,
   return {results[0], results[2], results[1], results[3]};
 }
 
-/// Rescales acc only where a row of the tile moved.
 static RescaledState rescaleLazily(GenericBuilder &b, attn::UpdateOp op,
                                    Value scores, Value factor) {
   RowStatistics rows = moveLazily(b, rowMaxima(b, scores, op.getMaxInit()),
                                   op.getMaxInit(), op.getSumInit(), factor);
-  Value anyMoved = anyOf(b, rows.alpha, [](GenericBuilder &in, Value alpha) {
-    return in.less(alpha, in.f32(1.0));
-  });
-  Value acc = op.getAccInit();
-  auto rescale = [&](OpBuilder &builder, Location loc) {
-    GenericBuilder in(builder, loc);
-    scf::YieldOp::create(builder, loc, scaleRows(in, acc, rows.alpha));
-  };
-  auto keep = [&](OpBuilder &builder, Location loc) {
-    scf::YieldOp::create(builder, loc, acc);
-  };
-  auto branch = scf::IfOp::create(b.builder, b.loc, anyMoved, rescale, keep);
-  return {branch.getResult(0), rows.max, rows.sum, rows.guard};
+  return {rows.max, rows.sum, rows.guard, rows.alpha, /*isRare=*/true};
 }
 
 /// The block's maxima for the rows that have seen no key, which are looked for
@@ -108,7 +95,7 @@ static RescaledState keepFirstMax(GenericBuilder &b, attn::UpdateOp op,
                       in.select(isEmpty, in.f32(0.0), in.mul(args[0], factor))};
                 })
           .front();
-  return {op.getAccInit(), max, op.getSumInit(), guard};
+  return {max, op.getSumInit(), guard, /*accFactor=*/Value()};
 }
 
 RescaledState fa::rescaleForBlock(GenericBuilder &b, attn::UpdateOp op,
@@ -122,4 +109,26 @@ RescaledState fa::rescaleForBlock(GenericBuilder &b, attn::UpdateOp op,
     return keepFirstMax(b, op, scores, factor);
   }
   llvm_unreachable("unknown policy");
+}
+
+Value fa::rescaleAccumulator(GenericBuilder &b, Value acc,
+                             const RescaledState &state) {
+  if (!state.accFactor)
+    return acc;
+  if (!state.isRare)
+    return scaleRows(b, acc, state.accFactor);
+  // Only where a row of the tile moved, whose factor is then below 1.
+  Value anyMoved =
+      anyOf(b, state.accFactor, [](GenericBuilder &in, Value alpha) {
+        return in.less(alpha, in.f32(1.0));
+      });
+  auto rescale = [&](OpBuilder &builder, Location loc) {
+    GenericBuilder in(builder, loc);
+    scf::YieldOp::create(builder, loc, scaleRows(in, acc, state.accFactor));
+  };
+  auto keep = [&](OpBuilder &builder, Location loc) {
+    scf::YieldOp::create(builder, loc, acc);
+  };
+  return scf::IfOp::create(b.builder, b.loc, anyMoved, rescale, keep)
+      .getResult(0);
 }

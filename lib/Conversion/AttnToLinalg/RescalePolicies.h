@@ -26,21 +26,26 @@ inline constexpr double kLazyThreshold = 8.0;
 /// 2^128, 2^64, so that acc, at most sum * max|v|, holds every |v| up to 2^63.
 double getFirstMaxBound(mlir::Type element);
 
-/// A state that is ready for a block's p and p v: the maximum and what was
-/// summed so far are in one unit, and p = exp2(c s - guard).
+/// How a state meets a block: p = exp2(c s - guard), and what was summed so far
+/// comes to the same unit. Row tensors [Br].
 struct RescaledState {
-  mlir::Value acc;   ///< [Br, Dv]
-  mlir::Value max;   ///< [Br], what c s is measured from
-  mlir::Value sum;   ///< [Br]
-  mlir::Value guard; ///< [Br], c * max, or 0 where max is -inf
+  mlir::Value max;       ///< what c s is measured from
+  mlir::Value sum;       ///< of the old state, rescaled
+  mlir::Value guard;     ///< c * max, or 0 where max is -inf
+  mlir::Value accFactor; ///< what the old acc is times; null: nothing
+  bool isRare = false;   ///< whether the factor is 1 for most tiles
 };
 
-/// Moves the state of `op` as `policy` says before a block with `scores` [Br,
-/// Bc] is folded in; `factor` is c. Policies but `always` need an accumulator
-/// that is not normalised.
+/// Moves the rows of the state of `op` as `policy` says before a block with
+/// `scores` [Br, Bc] is folded in; `factor` is c. Policies but `always` need an
+/// accumulator that is not normalised.
 RescaledState rescaleForBlock(GenericBuilder &b, attn::UpdateOp op,
                               mlir::Value scores, mlir::Value factor,
                               Rescale policy);
+
+/// The accumulator `acc` [Br, Dv] in the unit of `state`.
+mlir::Value rescaleAccumulator(GenericBuilder &b, mlir::Value acc,
+                               const RescaledState &state);
 
 } // namespace fa
 

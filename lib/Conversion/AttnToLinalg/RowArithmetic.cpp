@@ -101,3 +101,20 @@ Value fa::inverseSums(GenericBuilder &b, Value sum, double empty) {
                })
       .front();
 }
+
+Value fa::buildLse(GenericBuilder &b, Value max, Value sum, Value factor,
+                   Value target) {
+  return b
+      .generic({max, sum}, {target}, rankOf(target), false,
+               [&](GenericBuilder &in, ValueRange args) {
+                 // In the exp2 domain, where unit * max is rounded as the
+                 // updates rounded it.
+                 Value guard = in.mul(args[0], factor);
+                 Value log2 = in.add(guard, in.log2(args[1]));
+                 Value lse = in.mul(log2, in.f32(kLn2));
+                 Value empty = in.equal(args[1], in.f32(0.0));
+                 return SmallVector<Value>{
+                     in.select(empty, in.negativeInfinity(), lse)};
+               })
+      .front();
+}

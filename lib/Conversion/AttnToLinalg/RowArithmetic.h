@@ -44,6 +44,11 @@ using Predicate =
 mlir::Value anyOf(GenericBuilder &b, mlir::Value tensor, Predicate predicate);
 mlir::Value allOf(GenericBuilder &b, mlir::Value tensor, Predicate predicate);
 
+/// unit * max + log(sum), -inf where sum is 0, into `target`; `factor` is unit
+/// * log2(e).
+mlir::Value buildLse(GenericBuilder &b, mlir::Value max, mlir::Value sum,
+                     mlir::Value factor, mlir::Value target);
+
 /// 1 / sum, and `empty` where sum is 0.
 mlir::Value inverseSums(GenericBuilder &b, mlir::Value sum, double empty);
 

@@ -1,7 +1,7 @@
 // RUN: fa-opt --online-softmax --split-input-file -verify-diagnostics %s | FileCheck %s
 // RUN: not fa-opt --online-softmax=rescale=never %s 2>&1 | FileCheck %s --check-prefix=RESCALE
 
-// RESCALE: error: unknown rescale policy 'never', expected always
+// RESCALE: error: unknown rescale policy 'never', expected always, lazy or first-max
 
 // CHECK-LABEL: func @update
 // CHECK-SAME: %[[Q:.*]]: tensor<64x32xbf16>, %[[K:.*]]: tensor<16x32xbf16>, %{{.*}}: f32, %[[ACC:.*]]: tensor<64x32xf32>, %[[MAX:.*]]: tensor<64xf32>, %[[SUM:.*]]: tensor<64xf32>

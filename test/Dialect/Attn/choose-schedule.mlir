@@ -15,6 +15,8 @@
 // RUN: not fa-opt --choose-schedule="br=2048 teams=64" %s 2>&1 | FileCheck %s --check-prefix=THREADS
 // RUN: sed s/x128x/x20x/g %s | fa-opt --choose-schedule | FileCheck %s --check-prefix=CPU
 // RUN: sed s/x128x/x20x/g %s | fa-opt --choose-schedule --remarks-filter-missed=.* -o /dev/null 2>&1 | FileCheck %s --check-prefix=MISSED
+// RUN: fa-opt --choose-schedule="rescale=first-max" %s | FileCheck %s --check-prefix=RESCALE
+// RUN: not fa-opt --choose-schedule="rescale=never" %s 2>&1 | FileCheck %s --check-prefix=NEVER
 
 // REMARK: choose-schedule.mlir:{{.*}}: remark: [Passed] schedule | Category:choose-schedule | Function=attention
 // REMARK-SAME: Reason="policy target for sm_80", bc=64, blocksPerSM=3, br=64, registersPerThread=168, sharedBytes=49152, stages=1, teams=4
@@ -22,6 +24,8 @@
 // QUIET-NOT: remark
 // MISSED: remark: [Missed] kernel | Category:choose-schedule | Function=attention | Reason="no schedule fits sm_80 for D 20, Dv 20: blocks for levels A to C"
 
+// RESCALE: attn.schedule = #attn.schedule<{{.*}}, partition = split_q, rescale = first_max>
+// NEVER: error: {{.*}}unknown rescale policy 'never', expected always, lazy or first-max
 // NEGATIVE: error: {{.*}}schedule does not fit sm_80: br must be from 1 to 65536, found -1
 // HUGE: error: {{.*}}schedule does not fit sm_80: br must be from 1 to 65536, found 4611686018427387904
 // THREADS: error: {{.*}}64 teams of 1 warps are 2048 threads, a block has at most 1024

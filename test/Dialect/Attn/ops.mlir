@@ -53,8 +53,8 @@ func.func @fold(%q: tensor<64x128xbf16>, %k: tensor<32x128xbf16>, %v: tensor<32x
   return %o, %lse : tensor<64x128xbf16>, tensor<64xf32>
 }
 
-// CHECK: attn.schedule = #attn.schedule<target = "sm_80", br = 128, bc = 64, teams = 4, warps = 1, stages = 2, partition = split_q>
-func.func private @scheduled() attributes {attn.schedule = #attn.schedule<target = "sm_80", br = 128, bc = 64, teams = 4, warps = 1, stages = 2, partition = split_q>}
+// CHECK: attn.schedule = #attn.schedule<target = "sm_80", br = 128, bc = 64, teams = 4, warps = 1, stages = 2, partition = split_q, rescale = first_max>
+func.func private @scheduled() attributes {attn.schedule = #attn.schedule<target = "sm_80", br = 128, bc = 64, teams = 4, warps = 1, stages = 2, partition = split_q, rescale = first_max>}
 
 // CHECK-LABEL: func @all_sugar
 // CHECK: using [#attn.window<left = 1023, right = 0>, #attn.window<right = 5>, #attn.softcap<3.000000e+01 : f64>, #attn.alibi]

@@ -32,6 +32,9 @@ void lowerMerge(mlir::RewriterBase &rewriter, attn::MergeOp op);
 void lowerFinalize(mlir::RewriterBase &rewriter, attn::FinalizeOp op);
 void lowerBlockList(mlir::RewriterBase &rewriter, attn::BlockListOp op);
 
+/// Replaces `op` by standard attention on whole tensors; see the pass.
+void decomposeAttention(mlir::RewriterBase &rewriter, attn::ForwardOp op);
+
 /// Puts a check behind the fold that ends in `finalize`, and a copy of it where
 /// the check fails. Returns the updates of the original, which may then be
 /// lowered with `Rescale::FirstMax`; the copy's must be with `Rescale::Always`.

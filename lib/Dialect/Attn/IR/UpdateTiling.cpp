@@ -7,6 +7,7 @@
 
 #include "TileView.h"
 
+#include "fa/Dialect/Attn/IR/AttnBuilders.h"
 #include "fa/Dialect/Attn/IR/AttnDialect.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -36,24 +37,6 @@ SmallVector<Range> UpdateOp::getIterationDomain(OpBuilder &builder) {
                     tensor::getMixedSize(builder, getLoc(), getK(), rows - 1),
                     builder.getIndexAttr(1)});
   return ranges;
-}
-
-/// The head of K and V that query head `head` reads: head / (Hq / Hkv).
-static OFR keyHead(OpBuilder &builder, Location loc, Value q, Value k,
-                   OFR head) {
-  int64_t axis = cast<RankedTensorType>(q.getType()).getRank() - 3;
-  OFR headsQ = tensor::getMixedSize(builder, loc, q, axis);
-  OFR headsKV = tensor::getMixedSize(builder, loc, k, axis);
-  std::optional<int64_t> staticQ = getConstantIntValue(headsQ);
-  std::optional<int64_t> staticKV = getConstantIntValue(headsKV);
-  if (staticQ && staticKV && *staticQ == *staticKV)
-    return head;
-  auto value = [&](OFR ofr) {
-    return getValueOrCreateConstantIndexOp(builder, loc, ofr);
-  };
-  Value group =
-      arith::DivUIOp::create(builder, loc, value(headsQ), value(headsKV));
-  return arith::DivUIOp::create(builder, loc, value(head), group).getResult();
 }
 
 /// Whether `size` is all of dimension `dim` of `tensor`.
@@ -96,7 +79,7 @@ tileInto(UpdateOp op, OpBuilder &builder, TileView &view, ArrayRef<OFR> offsets,
     unsigned head = keyHeads.size() - 1;
     if (isConstantIntValue(sizes[head], 1))
       keyHeads[head] =
-          keyHead(builder, loc, op.getQ(), op.getK(), offsets[head]);
+          buildKeyHead(builder, loc, op.getQ(), op.getK(), offsets[head]);
     else if (isConstantIntValue(offsets[head], 0) &&
              isWholeDim(sizes[head], op.getQ(), head))
       keyHeadSizes[head] = tensor::getMixedSize(builder, loc, op.getK(), head);

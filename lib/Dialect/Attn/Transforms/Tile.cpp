@@ -7,6 +7,7 @@
 
 #include "Simplify.h"
 
+#include "fa/Dialect/Attn/IR/AttnBuilders.h"
 #include "fa/Dialect/Attn/Transforms/PassOrder.h"
 #include "fa/Dialect/Attn/Transforms/Passes.h"
 #include "fa/Dialect/Attn/Transforms/Transforms.h"
@@ -20,8 +21,6 @@
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/LoopInvariantCodeMotionUtils.h"
 
-#include <cmath>
-
 using namespace mlir;
 using namespace fa;
 using namespace fa::attn;
@@ -30,15 +29,6 @@ namespace fa::attn {
 #define GEN_PASS_DEF_TILE
 #include "fa/Dialect/Attn/Transforms/Passes.h.inc"
 } // namespace fa::attn
-
-/// The scale operand, or 1/sqrt(D).
-static Value getScale(RewriterBase &rewriter, ForwardOp op) {
-  if (op.getScale())
-    return op.getScale();
-  double scale = 1.0 / std::sqrt(double(op.getHeadDim()));
-  return arith::ConstantOp::create(rewriter, op.getLoc(),
-                                   rewriter.getF32FloatAttr(scale));
-}
 
 /// A tensor.empty with q's sizes but the last, which is `width` if given.
 static Value emptyLike(RewriterBase &rewriter, ForwardOp op, Type element,
@@ -67,7 +57,7 @@ UpdateOp fa::attn::expandForward(RewriterBase &rewriter, ForwardOp op) {
   int64_t headDimV = op.getHeadDimV();
 
   // 1. The empty state.
-  Value scale = getScale(rewriter, op);
+  Value scale = buildScale(rewriter, op);
   int64_t axis = op.getSequenceAxis();
   Value seqQ = tensor::DimOp::create(rewriter, loc, op.getQ(), axis);
   Value seqKV = tensor::DimOp::create(rewriter, loc, op.getK(), axis);
