@@ -34,18 +34,23 @@ static size_t skipOptions(StringRef text, size_t pos) {
   return pos;
 }
 
-StringRef fa::execute::findPassBelowLevelC(StringRef text) {
+StringRef fa::execute::findPass(StringRef text,
+                                llvm::ArrayRef<llvm::StringLiteral> names) {
   for (size_t pos = 0; pos < text.size();) {
     if (text[pos] == '{') {
       pos = skipOptions(text, pos);
       continue;
     }
     StringRef name = text.substr(pos).take_while(isNameChar);
-    if (llvm::is_contained(getPassesBelowLevelC(), name))
+    if (llvm::is_contained(names, name))
       return name;
     pos += std::max<size_t>(name.size(), 1);
   }
   return "";
+}
+
+StringRef fa::execute::findPassBelowLevelC(StringRef text) {
+  return findPass(text, getPassesBelowLevelC());
 }
 
 std::string fa::execute::cutBelowLevelC(StringRef text) {

@@ -20,6 +20,11 @@ namespace fa::execute {
 /// lower. A new pass there must be added.
 llvm::ArrayRef<llvm::StringLiteral> getPassesBelowLevelC();
 
+/// The first of these passes in the textual pipeline `text`, or "". It points
+/// into `text`.
+llvm::StringRef findPass(llvm::StringRef text,
+                         llvm::ArrayRef<llvm::StringLiteral> names);
+
 /// The first pass in the textual pipeline `text` that leaves level C, or "".
 llvm::StringRef findPassBelowLevelC(llvm::StringRef text);
 
