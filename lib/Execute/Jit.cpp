@@ -8,6 +8,7 @@
 #include "fa/Execute/Jit.h"
 
 #include "fa/Execute/HostMemory.h"
+#include "fa/Execute/Traffic.h"
 
 #include "mlir/ExecutionEngine/OptUtils.h"
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
@@ -59,7 +60,9 @@ llvm::Expected<Jit> Jit::compile(ModuleOp module, bool optimize) {
 
   (*engine)->registerSymbols([](llvm::orc::MangleAndInterner intern) {
     llvm::orc::SymbolMap symbols;
-    for (auto [name, address] : memory::getSymbols())
+    auto functions = llvm::to_vector(memory::getSymbols());
+    functions.push_back(traffic::getSymbol());
+    for (auto [name, address] : functions)
       symbols[intern(name)] = {llvm::orc::ExecutorAddr::fromPtr(address),
                                llvm::JITSymbolFlags::Exported};
     return symbols;

@@ -40,9 +40,8 @@ static size_t skipOptions(StringRef text, size_t pos) {
   return pos;
 }
 
-StringRef
-fa::execute::findPassBelow(StringRef text,
-                           llvm::ArrayRef<llvm::StringLiteral> passes) {
+StringRef fa::execute::findPass(StringRef text,
+                                llvm::ArrayRef<llvm::StringLiteral> passes) {
   for (size_t pos = 0; pos < text.size();) {
     if (text[pos] == '{') {
       pos = skipOptions(text, pos);
@@ -58,7 +57,7 @@ fa::execute::findPassBelow(StringRef text,
 
 std::string fa::execute::cutBelow(StringRef text,
                                   llvm::ArrayRef<llvm::StringLiteral> passes) {
-  StringRef below = findPassBelow(text, passes);
+  StringRef below = findPass(text, passes);
   if (below.empty())
     return text.str();
   StringRef kept = text.take_front(below.data() - text.data()).rtrim(", ");

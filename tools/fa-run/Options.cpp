@@ -105,6 +105,14 @@ struct CommandLine {
       "time",
       cl::desc("Print the seconds and the peak of buffer memory of each run"),
       cl::cat(category)};
+  cl::opt<bool> printTraffic{
+      "print-traffic",
+      cl::desc("Print the bytes that tiles load from and store to each tensor, "
+               "counted before --online-softmax"),
+      cl::cat(category)};
+  cl::opt<std::string> trafficFile{"traffic-csv",
+                                   cl::desc("Write these bytes into this file"),
+                                   cl::value_desc("file"), cl::cat(category)};
   cl::opt<Optimize> optimize{
       "optimize", cl::desc("Whether machine code is optimised:"),
       cl::init(Optimize::Auto),
@@ -238,6 +246,8 @@ llvm::Expected<Options> Options::parse(int argc, char **argv) {
   options.check = line.check;
   options.emitIR = line.emitIR;
   options.time = line.time;
+  options.printTraffic = line.printTraffic;
+  options.trafficFile = line.trafficFile;
   if (line.optimize != Optimize::Auto)
     options.optimize = line.optimize == Optimize::Always;
   if (llvm::Error error = parseSimulator(line.on, sim, options))

@@ -28,7 +28,9 @@ struct Options {
   std::vector<execute::InputFile> inputFiles;
   /// Where o.npy and lse.npy go; nowhere if empty.
   std::string outputFolder;
-  bool check = false, emitIR = false, time = false;
+  bool check = false, emitIR = false, time = false, printTraffic = false;
+  /// Where the bytes that tensors move go as CSV; nowhere if empty.
+  std::string trafficFile;
   /// Whether to optimise; without a value, by the amount of work.
   std::optional<bool> optimize;
   /// Whether level D is run, by the simulator; and its options: the seed, the
@@ -40,6 +42,8 @@ struct Options {
   int64_t simBlocks = 0;
   const Target *simTarget = nullptr;
   std::string simKernel, simTrace;
+
+  bool countsTraffic() const { return printTraffic || !trafficFile.empty(); }
 
   /// Parses the command line, which may name any registered pass, and exits
   /// where LLVM's parser finds a fault. Returns a message for any other.

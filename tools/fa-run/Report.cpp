@@ -38,6 +38,39 @@ void fa::run::printUnusedRows(const Comparison &result) {
                  << '\n';
 }
 
+static void printTrafficRow(const TensorTraffic &row) {
+  auto toMiB = [](int64_t bytes) { return double(bytes) / (1 << 20); };
+  llvm::outs() << llvm::format("%-8s %12.3f MiB %14lld %12.3f MiB %14lld\n",
+                               row.tensor.c_str(), toMiB(row.loads),
+                               (long long)row.loads, toMiB(row.stores),
+                               (long long)row.stores);
+}
+
+void fa::run::printTraffic(llvm::ArrayRef<TensorTraffic> rows) {
+  llvm::outs()
+      << "traffic         loads          bytes           stores          "
+         "bytes\n";
+  TensorTraffic total{"total"};
+  for (const TensorTraffic &row : rows) {
+    printTrafficRow(row);
+    total.loads += row.loads;
+    total.stores += row.stores;
+  }
+  printTrafficRow(total);
+}
+
+void fa::run::printTrafficHeader(llvm::raw_ostream &stream) {
+  stream << "batch,heads,kv_heads,seq_q,seq_kv,tensor,load_bytes,store_bytes\n";
+}
+
+void fa::run::printTrafficLines(llvm::raw_ostream &stream, const Sizes &sizes,
+                                llvm::ArrayRef<TensorTraffic> rows) {
+  for (const TensorTraffic &row : rows)
+    stream << sizes[Dim::B] << ',' << sizes[Dim::Hq] << ',' << sizes[Dim::Hkv]
+           << ',' << sizes[Dim::Sq] << ',' << sizes[Dim::Skv] << ','
+           << row.tensor << ',' << row.loads << ',' << row.stores << '\n';
+}
+
 void fa::run::printSummary(llvm::StringRef name, const HostTensor &tensor) {
   llvm::outs() << llvm::format("%-4s shape ", name.str().c_str());
   llvm::interleave(tensor.getShape(), llvm::outs(), "x");

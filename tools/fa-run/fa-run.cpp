@@ -14,6 +14,7 @@
 #include "fa/Execute/Levels.h"
 #include "fa/Execute/Npy.h"
 #include "fa/Execute/Program.h"
+#include "fa/Execute/Traffic.h"
 #include "fa/Pipelines/Register.h"
 
 #include "mlir/IR/AsmState.h"
@@ -68,7 +69,10 @@ static OwningOpRef<ModuleOp> parseFile(MLIRContext &context,
 /// at the lowest level that is run or above, a pipeline's part down to that
 /// level otherwise.
 static LogicalResult buildPasses(const PassPipelineCLParser &parser,
-                                 bool simulate, PassManager &manager) {
+                                 const Options &options,
+                                 const AttentionFunction &problem,
+                                 PassManager &manager) {
+  bool simulate = options.simulate;
   auto passesBelow = simulate ? getPassesBelowLevelD() : getPassesBelowLevelC();
   StringRef level = simulate ? "level D" : "level C";
   for (StringRef name : passesBelow)
@@ -85,15 +89,19 @@ static LogicalResult buildPasses(const PassPipelineCLParser &parser,
   std::string text;
   llvm::raw_string_ostream stream(text);
   whole.printAsTextualPipeline(stream);
-  StringRef below = findPassBelow(text, passesBelow);
-  if (below.empty()) {
+  StringRef below = findPass(text, passesBelow);
+  if (below.empty() && !options.countsTraffic()) {
     static_cast<OpPassManager &>(manager) = std::move(whole);
     return success();
   }
-  llvm::WithColor::note(llvm::errs(), "fa-run")
-      << "the pipeline is run down to " << level << ", before --" << below
-      << '\n';
-  FailureOr<OpPassManager> cut = parsePassPipeline(cutBelow(text, passesBelow));
+  if (!below.empty())
+    llvm::WithColor::note(llvm::errs(), "fa-run")
+        << "the pipeline is run down to " << level << ", before --" << below
+        << '\n';
+  text = cutBelow(text, passesBelow);
+  if (options.countsTraffic())
+    text = addTrafficCounters(text, problem);
+  FailureOr<OpPassManager> cut = parsePassPipeline(text);
   if (failed(cut))
     return failure();
   static_cast<OpPassManager &>(manager) = std::move(*cut);
@@ -179,6 +187,34 @@ static LogicalResult writeOutputs(const Outputs &outputs, StringRef folder) {
   return success();
 }
 
+/// Prints what tensors moved in the last run, and adds it to the file.
+static LogicalResult reportTraffic(const Options &options, const Sizes &sizes) {
+  std::vector<TensorTraffic> rows = traffic::get();
+  if (options.printTraffic)
+    printTraffic(rows);
+  if (options.trafficFile.empty())
+    return success();
+  std::error_code code;
+  llvm::raw_fd_ostream file(options.trafficFile, code,
+                            llvm::sys::fs::OF_Append);
+  if (code)
+    return fail("'" + options.trafficFile + "': " + code.message());
+  printTrafficLines(file, sizes, rows);
+  return success();
+}
+
+/// Begins the file of what tensors move, if there is to be one.
+static LogicalResult beginTrafficFile(const Options &options) {
+  if (options.trafficFile.empty())
+    return success();
+  std::error_code code;
+  llvm::raw_fd_ostream file(options.trafficFile, code);
+  if (code)
+    return fail("'" + options.trafficFile + "': " + code.message());
+  printTrafficHeader(file);
+  return success();
+}
+
 /// One run with one list of sizes.
 static LogicalResult runOnce(Program &program, const AttentionFunction &problem,
                              const Sizes &sizes, const Options &options) {
@@ -191,11 +227,14 @@ static LogicalResult runOnce(Program &program, const AttentionFunction &problem,
   llvm::outs() << sizes.str() << '\n';
   memory::setPoison(options.check);
   memory::resetPeak();
+  traffic::reset();
   int64_t before = memory::getLiveBytes();
   double seconds = 0;
   auto outputs = program.runKernel(inputs, seconds);
   if (!outputs)
     return fail(outputs.takeError());
+  if (options.countsTraffic() && failed(reportTraffic(options, sizes)))
+    return failure();
   if (options.time)
     llvm::outs() << llvm::format("time %.6f s, buffers %.3f MiB\n", seconds,
                                  memory::getPeakBytes() / double(1 << 20));
@@ -243,7 +282,7 @@ static LogicalResult runPasses(const PassPipelineCLParser &parser,
                                StringRef name) {
   PassManager manager(kernel.getContext(), ModuleOp::getOperationName());
   if (failed(applyPassManagerCLOptions(manager)) ||
-      failed(buildPasses(parser, options.simulate, manager)) ||
+      failed(buildPasses(parser, options, problem, manager)) ||
       failed(manager.run(kernel)))
     return failure();
   if (options.simulate) {
@@ -357,6 +396,8 @@ static LogicalResult runFile(const PassPipelineCLParser &parser,
       *problem, *kernel, name, *references, shouldOptimize(options, *problem));
   if (failed(program))
     return failure();
+  if (failed(beginTrafficFile(options)))
+    return failure();
   bool passed = true;
   for (const Sizes &sizes : options.sizes)
     passed &= succeeded(runOnce(*program, *problem, sizes, options));
@@ -368,6 +409,7 @@ int main(int argc, char **argv) {
   DialectRegistry registry;
   registerDialects(registry);
   registerPasses();
+  registerCountTraffic();
   registerAsmPrinterCLOptions();
   registerMLIRContextCLOptions();
   registerPassManagerCLOptions();

@@ -24,8 +24,8 @@ llvm::ArrayRef<llvm::StringLiteral> getPassesBelowLevelC();
 llvm::ArrayRef<llvm::StringLiteral> getPassesBelowLevelD();
 
 /// The first of `passes` in the textual pipeline `text`, or "".
-llvm::StringRef findPassBelow(llvm::StringRef text,
-                              llvm::ArrayRef<llvm::StringLiteral> passes);
+llvm::StringRef findPass(llvm::StringRef text,
+                         llvm::ArrayRef<llvm::StringLiteral> passes);
 
 /// The textual pipeline `text` without its first pass that is one of `passes`
 /// and everything after that.
