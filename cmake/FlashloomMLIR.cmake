@@ -30,6 +30,12 @@ include(AddMLIR)
 include(HandleLLVMOptions)
 separate_arguments(FLASHLOOM_LLVM_DEFINITIONS NATIVE_COMMAND "${LLVM_DEFINITIONS}")
 add_definitions(${FLASHLOOM_LLVM_DEFINITIONS})
+if(FLASHLOOM_ASSERTIONS)
+  # Ours, with those in the headers of LLVM and of the C++ library. None of them changes the layout of a type: LLVM's that do
+  # hang on LLVM_ENABLE_ABI_BREAKING_CHECKS, which the package's headers settle.
+  add_compile_options(-UNDEBUG)
+  add_compile_definitions(_GLIBCXX_ASSERTIONS)
+endif()
 include_directories(SYSTEM ${LLVM_INCLUDE_DIRS} ${MLIR_INCLUDE_DIRS})
 include_directories(${PROJECT_SOURCE_DIR}/include ${PROJECT_BINARY_DIR}/include)
 

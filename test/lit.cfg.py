@@ -65,7 +65,7 @@ if succeeds("git", "-C", config.fa_source_dir, "ls-files"):
 
 # A tool's name where it is a word of its own becomes its path, under a time limit (lit's own limit needs a Python
 # package that may be missing). By KILL: the `not` tool takes the end by a signal for a failure.
-for tool in ["fa-opt", "fa-run", "fa-gen", "fa-lsp-server", "fa-bench"]:
+for tool in ["fa-opt", "fa-run", "fa-gen", "fa-lsp-server", "fa-fuzz", "fa-bench"]:
     command = f"timeout -s KILL {TIMEOUT_SECONDS} {os.path.join(config.fa_binary_dir, 'bin', tool)}"
     if tool == "fa-opt" and lit_config.params.get("verify-roundtrip", "0") not in ("", "0"):
         command += " --verify-roundtrip"
