@@ -142,7 +142,10 @@ static void setSchedule(ModuleOp module, Random &random) {
       random.pick(kSizes), random.pick(kSizes), random.pick(kCounts),
       random.pick(kCounts), random.pick(kCounts),
       random.oneIn(4) ? fa::attn::Partition::SplitK
-                      : fa::attn::Partition::SplitQ);
+                      : fa::attn::Partition::SplitQ,
+      random.oneIn(2) ? fa::attn::Rescale::Always
+                      : (random.oneIn(2) ? fa::attn::Rescale::Lazy
+                                         : fa::attn::Rescale::FirstMax));
   random.pick(functions)->setAttr("attn.schedule", schedule);
 }
 
