@@ -34,3 +34,23 @@ func.func @kv_outside(%q: tensor<1x4x?x64xf32>, %k: tensor<1x4x?x64xf32>) -> ten
       : tensor<1x4x?x64xf32>, tensor<1x4x?xf32>
   return %o : tensor<1x4x?x64xf32>
 }
+
+// A region that reads a tensor at i and j reads what is there, for padding too.
+// SECOND-LABEL: func @bias
+// SECOND-DAG: %[[LAST_Q:.*]] = arith.subi %[[SQ:.*]], %c1
+// SECOND-DAG: %[[LAST_KV:.*]] = arith.subi %[[SKV:.*]], %c1
+// SECOND: score(%{{.*}}, %{{.*}}, %[[H:.*]], %[[I:.*]], %[[J:.*]]) {
+// SECOND-DAG: %[[CI:.*]] = arith.minsi %[[I]], %[[LAST_Q]]
+// SECOND-DAG: %[[CJ:.*]] = arith.minsi %[[J]], %[[LAST_KV]]
+// SECOND: tensor.extract %{{.*}}[%[[H]], %[[CI]], %[[CJ]]]
+// SECOND: mask(%{{.*}}, %{{.*}}, %{{.*}}, %[[MJ:.*]]) {
+// SECOND: arith.cmpi slt, %[[MJ]]
+func.func @bias(%q: tensor<1x4x?x64xf32>, %k: tensor<1x4x?x64xf32>, %bias: tensor<4x?x?xf32>) -> tensor<1x4x?x64xf32> {
+  %o, %lse = attn.forward ins(%q, %k, %k : tensor<1x4x?x64xf32>, tensor<1x4x?x64xf32>, tensor<1x4x?x64xf32>)
+      score(%s, %b, %h, %i, %j) {
+        %e = tensor.extract %bias[%h, %i, %j] : tensor<4x?x?xf32>
+        %t = arith.addf %s, %e : f32
+        attn.yield %t : f32
+      } : tensor<1x4x?x64xf32>, tensor<1x4x?xf32>
+  return %o : tensor<1x4x?x64xf32>
+}

@@ -74,6 +74,7 @@ private:
                           int64_t staticRows, SmallVector<Value> &state);
   Value cutRows(Value tile, Value rows, Type type);
   void joinKeyLimit(UpdateOp update);
+  void clampPosition(UpdateOp update, unsigned fromBack, Value length);
   void makeStatic(Value tile, int64_t rows);
 
   RewriterBase &rewriter;
@@ -121,6 +122,45 @@ Value TilePadder::cutRows(Value tile, Value rows, Type type) {
                                         offsets, sizes, strides);
 }
 
+/// Whether the regions of a tensor read depend on `position`: an op of the
+/// region reads an element at an index computed from it.
+static bool readsAt(Region &region, BlockArgument position) {
+  llvm::SmallDenseSet<Value> reached{position};
+  bool found = false;
+  // A region is one block: operands come before their uses.
+  region.walk<WalkOrder::PreOrder>([&](Operation *op) {
+    bool depends = llvm::any_of(op->getOperands(),
+                                [&](Value v) { return reached.contains(v); });
+    if (depends)
+      reached.insert(op->result_begin(), op->result_end());
+    found |= depends && isa<tensor::ExtractOp>(op);
+  });
+  return found;
+}
+
+/// Where the regions read tensors at a position, padding reads them where the
+/// last one is: at what is there, and of which nothing is seen or stored.
+/// `fromBack` says which argument the position is, the last (j) being 0.
+void TilePadder::clampPosition(UpdateOp update, unsigned fromBack,
+                               Value length) {
+  OpBuilder::InsertionGuard guard(rewriter);
+  Location loc = update.getLoc();
+  for (Region *region : {&update.getScoreRegion(), &update.getMaskRegion()}) {
+    if (region->empty())
+      continue;
+    BlockArgument position =
+        region->getArgument(region->getNumArguments() - 1 - fromBack);
+    if (!readsAt(*region, position))
+      continue;
+    rewriter.setInsertionPoint(update);
+    Value one = arith::ConstantIndexOp::create(rewriter, loc, 1);
+    Value last = arith::SubIOp::create(rewriter, loc, length, one);
+    rewriter.setInsertionPointToStart(&region->front());
+    auto clamped = arith::MinSIOp::create(rewriter, loc, position, last);
+    rewriter.replaceAllUsesExcept(position, clamped, clamped);
+  }
+}
+
 /// Joins `j < Skv` to the mask, for keys that are padding.
 void TilePadder::joinKeyLimit(UpdateOp update) {
   OpBuilder::InsertionGuard guard(rewriter);
@@ -156,6 +196,7 @@ LogicalResult TilePadder::padKeys(UpdateOp update) {
     update.getKMutable().assign(*k);
     update.getVMutable().assign(*v);
   });
+  clampPosition(update, /*fromBack=*/0, update.getSeqKV());
   joinKeyLimit(update);
   return success();
 }
@@ -197,6 +238,8 @@ LogicalResult TilePadder::padUpdate(UpdateOp update) {
   FailureOr<Value> q = pad(update.getQ(), 0.0);
   if (failed(q))
     return failure();
+  if (*q != update.getQ())
+    clampPosition(update, /*fromBack=*/1, update.getSeqQ());
   rewriter.modifyOpInPlace(update, [&] { update.getQMutable().assign(*q); });
   return failure(failed(padKeys(update)) || failed(padState(update)));
 }

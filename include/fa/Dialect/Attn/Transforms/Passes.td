@@ -307,7 +307,8 @@ def PadTiles : Pass<"pad-tiles", "::mlir::func::FuncOp"> {
     Level B to B. A tile cut short by the end of a tensor is padded to the full
     block: `tensor.extract_slice` then `tensor.pad` with 0, so that nothing from
     beyond the end (a NaN in a cache, say) enters a product. Where K and V are
-    padded, `j < Skv` joins the mask region. State tiles that are made by
+    padded, `j < Skv` joins the mask region. Regions that read tensors at i or j
+    read them at the last row or key for padding. State tiles that are made by
     `attn.init` inside the loop become static through the whole fold; those that
     live in full-size tensors are padded and cut again around each update.
 
