@@ -76,18 +76,6 @@ gpu.module @kernels {
     gpu.return
   }
 
-  // Integers are read, not stored.
-  // RUN: not fa-run %s --on=sim --sim-kernel=integers 2>&1 | FileCheck %s --check-prefix=INTEGERS
-  // INTEGERS: error: the simulator does not know stores of integers
-  gpu.func @integers(%N: memref<16xi32>) kernel {
-    %c0 = arith.constant 0 : index
-    cta.role "all" teams(%w in 1) warps(1) {
-      %n = arith.constant dense<1> : vector<16xi32>
-      cta.store %n, %N[%c0] : vector<16xi32>, memref<16xi32>
-    }
-    gpu.return
-  }
-
   // Without a problem sizes are static.
   // RUN: not fa-run %s --on=sim --sim-kernel=dynamic 2>&1 | FileCheck %s --check-prefix=DYNAMIC
   // DYNAMIC: error: a kernel without --reference has static tensors of floats, found 'memref<?x64xbf16>'
@@ -102,7 +90,7 @@ gpu.module @kernels {
 }
 
 // RUN: not fa-run %s --on=sim 2>&1 | FileCheck %s --check-prefix=MANY
-// MANY: error: there are 7 kernels; --sim-kernel=NAME chooses one
+// MANY: error: there are 6 kernels; --sim-kernel=NAME chooses one
 // RUN: not fa-run %s --on=sim --sim-kernel=none 2>&1 | FileCheck %s --check-prefix=NONE
 // NONE: error: there is no kernel none
 // RUN: not fa-run %s --on=sim --check --sim-kernel=type 2>&1 | FileCheck %s --check-prefix=CHECK-WHAT
