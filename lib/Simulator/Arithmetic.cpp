@@ -13,6 +13,8 @@
 
 #include "Elementwise.h"
 
+#include "llvm/ADT/bit.h"
+
 #include <cmath>
 
 using namespace mlir;
@@ -112,6 +114,8 @@ static void addFloats(EvaluatorTable &table) {
   table["math.rsqrt"] = floatUnary([](float a) { return 1 / std::sqrt(a); });
   table["math.sqrt"] = floatUnary([](float a) { return std::sqrt(a); });
   table["math.tanh"] = floatUnary([](float a) { return std::tanh(a); });
+  table["math.powf"] =
+      floatBinary([](float a, float b) { return std::pow(a, b); });
   table["math.fma"] = [](Operation *op, ArrayRef<Datum> in) {
     const float *a = Elements(in[0]).floats, *b = Elements(in[1]).floats,
                 *c = Elements(in[2]).floats;
@@ -179,6 +183,29 @@ static void addIntegers(EvaluatorTable &table, StringRef dialect) {
       }));
 }
 
+/// A function of one integer of the operand's width: f(a, bits).
+template <typename F> static Evaluator integerUnary(F f) {
+  return [f](Operation *op, ArrayRef<Datum> in) -> FailureOr<Datum> {
+    Elements a(in[0]);
+    unsigned bits = getOperandBits(op);
+    return makeIntegers(op, [=](int64_t i) { return f(a.integer(i), bits); });
+  };
+}
+
+static void addBits(EvaluatorTable &table) {
+  table["math.absi"] = integerUnary(
+      [](int64_t a, unsigned) { return a < 0 ? 0 - uint64_t(a) : a; });
+  table["math.ctlz"] = integerUnary([](int64_t a, unsigned bits) {
+    return llvm::countl_zero(asUnsigned(a, bits)) - (64 - int(bits));
+  });
+  table["math.cttz"] = integerUnary([](int64_t a, unsigned bits) {
+    return std::min<int64_t>(llvm::countr_zero(asUnsigned(a, bits)), bits);
+  });
+  table["math.ctpop"] = integerUnary([](int64_t a, unsigned bits) {
+    return llvm::popcount(asUnsigned(a, bits));
+  });
+}
+
 static void addShifts(EvaluatorTable &table) {
   using I = int64_t;
   // A shift by the width or more shifts everything out.
@@ -200,6 +227,7 @@ const Evaluator *fa::sim::findArithmetic(StringRef name) {
     addIntegers(result, "arith");
     addIntegers(result, "index");
     addShifts(result);
+    addBits(result);
     addConversions(result);
     return result;
   }();

@@ -179,14 +179,22 @@ ThreadBlock::Step ThreadBlock::loadScalar(Team &team, Operation *op) {
   }
   window.isRowVector = true;
   window.rowEnd = window.firstRow() + 1;
-  float value = 0;
-  std::string error = tensor->read(
-      window, getWriter(team), [](int64_t) { return true; }, &value);
+  float number = 0;
+  int64_t integer = 0;
+  bool isFloat = isa<FloatType>(load.getType());
+  std::string error = isFloat ? tensor->read(
+                                    window, getWriter(team),
+                                    [](int64_t) { return true; }, &number)
+                              : tensor->readInteger(window, integer);
   if (!error.empty()) {
     fault(team, op) << error;
     return Step::Failed;
   }
-  set(team, load.getResult(), value);
+  if (isFloat)
+    set(team, load.getResult(), number);
+  else
+    set(team, load.getResult(),
+        wrapInteger(integer, getIntegerBits(load.getType())));
   return Step::Next;
 }
 

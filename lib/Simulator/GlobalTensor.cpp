@@ -9,12 +9,17 @@
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/Twine.h"
+#include "llvm/Support/MathExtras.h"
+
+#include <cstring>
 
 using namespace fa::sim;
 
-GlobalTensor::GlobalTensor(unsigned number, FloatFormat format,
+GlobalTensor::GlobalTensor(unsigned number, mlir::Type element,
                            MemRefArgument argument, bool isWritten)
-    : number(number), format(format), argument(std::move(argument)) {
+    : number(number), format(getFloatFormat(element)),
+      bytes(element.isIndex() ? 8 : (element.getIntOrFloatBitWidth() + 7) / 8),
+      argument(std::move(argument)) {
   if (!isWritten)
     return;
   int64_t count = 1;
@@ -92,7 +97,6 @@ std::string GlobalTensor::read(const Window &window, uint32_t who,
                                float *out) const {
   if (std::string fault = check(window); !fault.empty())
     return fault;
-  int64_t bytes = getByteSize(format);
   int64_t stride = window.isRowVector ? 1 : argument.strides.back();
   for (int64_t row = 0; row < window.rows; ++row) {
     float *to = out + row * window.cols;
@@ -108,10 +112,10 @@ std::string GlobalTensor::read(const Window &window, uint32_t who,
         return kRace + name();
     const char *from = argument.data + real * bytes;
     if (stride == 1)
-      decode(format, from, window.cols, to);
+      decode(*format, from, window.cols, to);
     else
       for (int64_t col = 0; col < window.cols; ++col)
-        decode(format, from + col * stride * bytes, 1, to + col);
+        decode(*format, from + col * stride * bytes, 1, to + col);
   }
   return "";
 }
@@ -120,7 +124,6 @@ std::string GlobalTensor::write(const Window &window, uint32_t who,
                                 const float *values) {
   if (std::string fault = check(window); !fault.empty())
     return fault;
-  int64_t bytes = getByteSize(format);
   int64_t stride = window.isRowVector ? 1 : argument.strides.back();
   for (int64_t row = 0; row < window.rows; ++row) {
     if (window.firstRow() + row >= window.rowEnd)
@@ -131,9 +134,20 @@ std::string GlobalTensor::write(const Window &window, uint32_t who,
       if (writer && writer != who)
         return kRace + name();
       writer = who;
-      encode(format, values + row * window.cols + col, 1,
+      encode(*format, values + row * window.cols + col, 1,
              argument.data + (real + col * stride) * bytes);
     }
   }
+  return "";
+}
+
+std::string GlobalTensor::readInteger(const Window &window,
+                                      int64_t &out) const {
+  if (std::string fault = check(window); !fault.empty())
+    return fault;
+  const char *from = argument.data + locate(window, 0).second * bytes;
+  uint64_t bits = 0;
+  std::memcpy(&bits, from, bytes);
+  out = llvm::SignExtend64(bits, 8 * bytes);
   return "";
 }

@@ -35,7 +35,7 @@ struct Window {
 class GlobalTensor {
 public:
   /// `isWritten`: the kernel stores to it.
-  GlobalTensor(unsigned number, FloatFormat format, MemRefArgument argument,
+  GlobalTensor(unsigned number, mlir::Type element, MemRefArgument argument,
                bool isWritten);
 
   int64_t getSize(unsigned dim) const { return argument.sizes[dim]; }
@@ -46,6 +46,9 @@ public:
   std::string read(const Window &window, uint32_t who,
                    llvm::function_ref<bool(int64_t)> isMine, float *out) const;
   std::string write(const Window &window, uint32_t who, const float *values);
+  /// Reads one element of a tensor of integers, sign-extended; a window of one
+  /// row of a row vector names it.
+  std::string readInteger(const Window &window, int64_t &out) const;
 
 private:
   /// The dimension that counts a window's rows.
@@ -56,7 +59,8 @@ private:
   std::string name() const;
 
   unsigned number;
-  FloatFormat format;
+  std::optional<FloatFormat> format; ///< none: integers
+  int64_t bytes;                     ///< of an element
   MemRefArgument argument;
   /// For each element, in row-major order, who wrote it; 0: nobody. Empty where
   /// the kernel does not store to the tensor.

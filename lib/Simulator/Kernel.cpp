@@ -9,6 +9,7 @@
 
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/TypeUtilities.h"
 
 using namespace mlir;
 using namespace fa;
@@ -39,7 +40,8 @@ static bool isOfTeam(Operation *op) {
              scf::YieldOp>(op);
 }
 
-/// Whether values of `type` are known.
+/// Whether values of `type` are known. Tensors of integers can be read element
+/// by element only.
 static bool isKnown(Type type) {
   if (auto vector = dyn_cast<VectorType>(type)) {
     Type element = vector.getElementType();
@@ -51,7 +53,8 @@ static bool isKnown(Type type) {
   if (auto tile = dyn_cast<cta::TileType>(type))
     return getFloatFormat(tile.getElementType()).has_value();
   if (auto memref = dyn_cast<MemRefType>(type))
-    return getFloatFormat(memref.getElementType()).has_value();
+    return memref.getElementType().isIntOrIndex() ||
+           getFloatFormat(memref.getElementType());
   if (isa<cta::RingType, cta::BarrierType, cta::FlightType>(type))
     return true;
   bool isInteger = type.isIntOrIndex() &&
@@ -79,6 +82,9 @@ static LogicalResult checkPlace(Operation *op) {
   if (inRole && !isOfTeam(op))
     return op->emitError("'")
            << op->getName() << "' must not stand inside a cta.role";
+  auto store = dyn_cast<cta::StoreOp>(op);
+  if (store && !isa<FloatType>(getElementTypeOrSelf(store.getValue())))
+    return op->emitError("the simulator does not know stores of integers");
   bool isAllocation = isa<cta::RingOp, cta::BarrierOp>(op);
   if (isAllocation && !isa<gpu::GPUFuncOp>(op->getParentOp()))
     return op->emitError("'")

@@ -56,8 +56,7 @@ bindArguments(gpu::GPUFuncOp func, ArrayRef<Argument> arguments,
       continue;
     }
     tensors.push_back(std::make_unique<GlobalTensor>(
-        number, *getFloatFormat(type.getElementType()), *memref,
-        isWritten(value)));
+        number, type.getElementType(), *memref, isWritten(value)));
     data.push_back(tensors.back().get());
   }
   return data;

@@ -262,6 +262,11 @@ const ScalarCase kScalarCases[] = {
     {"arith.fptosi %nan : f32 to i32", "i32", 0},
     {"arith.fptoui %y : f32 to i32", "i32", 0},
     {"arith.bitcast %x : f32 to i32", "i32", 1075838976},
+    {"math.absi %m7 : i32", "i32", 7},
+    {"math.ctlz %p40 : i32", "i32", 26},
+    {"math.cttz %p40 : i32", "i32", 3},
+    {"math.ctpop %m1 : i8", "i8", 8},
+    {"math.powf %x, %y : f32", "f32", 0.0256f},
     {"arith.addf %x, %y : f32", "f32", -1.5},
     {"arith.divf %x, %y : f32", "f32", -0.625},
     {"arith.negf %x : f32", "f32", -2.5},
@@ -324,6 +329,42 @@ TEST_P(Arithmetic, IsThatOfTheDialects) {
     EXPECT_TRUE(std::isnan(result)) << GetParam().op;
   else
     EXPECT_EQ(result, GetParam().expected) << GetParam().op;
+}
+
+TEST(IntegerTensor, IsReadAndNotStored) {
+  mlir::DialectRegistry registry;
+  registerDialects(registry);
+  mlir::MLIRContext context(registry, mlir::MLIRContext::Threading::DISABLED);
+  std::string message;
+  mlir::ScopedDiagnosticHandler handler(
+      &context, [&](mlir::Diagnostic &diag) { message = diag.str(); });
+  auto run = [&](const char *body, float &out) {
+    std::string text = "gpu.module @m { gpu.func @k(%N: memref<2xi32>, %O: "
+                       "memref<1xf32>, %i: index) kernel { cta.role \"all\" "
+                       "teams(%w in 1) warps(1) {\n" +
+                       std::string(body) + "} gpu.return } }";
+    auto module = mlir::parseSourceString<mlir::ModuleOp>(text, &context);
+    mlir::gpu::GPUFuncOp kernel;
+    module->walk([&](mlir::gpu::GPUFuncOp func) { kernel = func; });
+    int32_t numbers[] = {5, -9};
+    MemRefArgument in{reinterpret_cast<char *>(numbers), {2}, {1}};
+    MemRefArgument result{reinterpret_cast<char *>(&out), {1}, {1}};
+    return simulate(kernel, {in, result, int64_t(1)}, Options());
+  };
+  float out = 0;
+  EXPECT_TRUE(mlir::succeeded(
+      run("%c0 = arith.constant 0 : index\n"
+          "%n = memref.load %N[%i] : memref<2xi32>\n"
+          "%f = arith.sitofp %n : i32 to f32\n"
+          "%v = vector.broadcast %f : f32 to vector<1xf32>\n"
+          "cta.store %v, %O[%c0] : vector<1xf32>, memref<1xf32>\n",
+          out)));
+  EXPECT_EQ(out, -9);
+  EXPECT_TRUE(
+      mlir::failed(run("%v = arith.constant dense<1> : vector<2xi32>\n"
+                       "cta.store %v, %N[%i] : vector<2xi32>, memref<2xi32>\n",
+                       out)));
+  EXPECT_EQ(message, "the simulator does not know stores of integers");
 }
 
 INSTANTIATE_TEST_SUITE_P(Ops, Arithmetic, ::testing::ValuesIn(kScalarCases));

@@ -70,8 +70,10 @@ static sim::MemRefArgument makeMemRef(MemRefType type,
                                       ArrayRef<int64_t> descriptor) {
   sim::MemRefArgument argument;
   size_t rank = type.getRank();
+  Type element = type.getElementType();
+  int64_t bits = element.isIndex() ? 64 : element.getIntOrFloatBitWidth();
   auto *base = reinterpret_cast<char *>(descriptor[1]);
-  argument.data = base + descriptor[2] * (type.getElementTypeBitWidth() / 8);
+  argument.data = base + descriptor[2] * ((bits + 7) / 8);
   argument.sizes.assign(descriptor.slice(3, rank).begin(),
                         descriptor.slice(3, rank).end());
   argument.strides.assign(descriptor.slice(3 + rank, rank).begin(),
