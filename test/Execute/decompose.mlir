@@ -10,6 +10,11 @@
 // RUN: sed "s/using .#attn.causal.//" %s | %{run}
 // RUN: sed "s/#attn.causal/#attn.window<left = 40, right = 3>, #attn.softcap<20.0>, #attn.alibi/" %s | %{run}
 
+// Sequences of different lengths, packed or not; one sequence.
+// RUN: fa-run %S/packed.mlir --check --decompose-attention --seed=2 --sizes=B=1 --sizes=B=9,Sq=40,Skv=30 --sizes=B=0
+// RUN: fa-run %S/kv-lens.mlir --check --decompose-attention
+// RUN: fa-run %S/one-sequence.mlir --check --decompose-attention --sizes=Hkv=1,Sq=17,Skv=100
+
 // The whole scores and weights, 4 MiB each for 2 heads in f32, and little else.
 // RUN: sed s/bf16/f32/g %s | fa-run - --decompose-attention --time --sizes=B=1,Hq=2,Hkv=2,Sq=512,Skv=1024 | FileCheck %s
 // CHECK: buffers 8.{{[0-9]+}} MiB

@@ -44,6 +44,15 @@
 // RUN: %{window} %s | fa-run - --check %{sizes} --fa2="bc=32 rescale=first-max" --dist=large:40
 // RUN: %{window} %s | fa-run - --check %{sizes} --tile --delay-normalization --online-softmax=rescale=first-max --dist=large:40
 
+// Packed sequences, some of them empty.
+// RUN: fa-run %S/packed.mlir --check --fa2=rescale=lazy --dist=large:40 --seed=2 --sizes=B=9,Sq=40,Skv=30
+// RUN: fa-run %S/packed.mlir --check --fa2=rescale=first-max --dist=large:40 --seed=2 --sizes=B=9,Sq=40,Skv=30
+
+// Parts of the keys, each with references of its own, and lists of blocks.
+// RUN: fa-run %s --check %{sizes} --tile --interchange --delay-normalization --split-kv=splits=3 --online-softmax=rescale=lazy --dist=large:40
+// RUN: fa-run %S/../../kernels-gen/specs/document.mlir --check --fa2=rescale=lazy --dist=large:40
+// RUN: fa-run %S/../../kernels-gen/specs/document.mlir --check --fa2=rescale=first-max --dist=large:40
+
 func.func @attention(%q: tensor<?x?x?x64xbf16>, %k: tensor<?x?x?x64xbf16>,
                      %v: tensor<?x?x?x64xbf16>)
     -> (tensor<?x?x?x64xbf16>, tensor<?x?x?xf32>) {
