@@ -122,6 +122,9 @@ static void changeAttribute(Operation *op, Random &random) {
   if (attrs.empty())
     return;
   NamedAttribute attr = random.pick(attrs);
+  // gpu.func counts its own arguments by this; MLIR's verifier trusts it.
+  if (attr.getName() == "workgroup_attributions")
+    return;
   if (Attribute changed = withNumber(attr.getValue(), random)) {
     op->setAttr(attr.getName(), changed);
     // A property that the number is no value of is gone now.
@@ -129,8 +132,7 @@ static void changeAttribute(Operation *op, Random &random) {
       op->setAttr(attr.getName(), attr.getValue());
     return;
   }
-  if (isa<UnitAttr>(attr.getValue()) ||
-      op->getDiscardableAttr(attr.getName()))
+  if (isa<UnitAttr>(attr.getValue()) || op->getDiscardableAttr(attr.getName()))
     op->removeAttr(attr.getName());
 }
 
