@@ -14,12 +14,12 @@
 
 namespace fa::fuzz {
 
-/// Makes one to three changes that keep types as they are, so that far more of
-/// the results are valid than of changed texts: operands exchanged for other
-/// values of their type, operations repeated, erased and moved, numbers in
-/// attributes changed, attributes dropped, schedules set. The result may break
-/// rules of the verifiers.
-void mutateModule(mlir::ModuleOp module, Random &random);
+/// Makes a change that keeps types as they are, so that far more of the results
+/// are valid than of changed texts: an operand exchanged for another value of
+/// its type, an operation repeated, erased or moved, a number in an attribute
+/// changed, an attribute dropped, a schedule set. `module` must be valid; the
+/// result may break rules of the verifiers.
+void changeModule(mlir::ModuleOp module, Random &random);
 
 } // namespace fa::fuzz
 

@@ -38,13 +38,46 @@ static LogicalResult checkSupported(Operation *op) {
       return op->emitOpError("has no sm_80 form with a register budget, but "
                              "found regs(")
              << *role.getRegs() << ")";
+  if (auto store = dyn_cast<cta::StoreOp>(op)) {
+    Type element = store.getDestination().getType().getElementType();
+    if (!element.isIntOrFloat() ||
+        (isa<FloatType>(element) && element.getIntOrFloatBitWidth() < 16))
+      return op->emitOpError("has no sm_80 form with elements of type ")
+             << element;
+  }
+  if (auto dim = dyn_cast<memref::DimOp>(op)) {
+    std::optional<int64_t> index = dim.getConstantIndex();
+    int64_t rank = cast<ShapedType>(dim.getSource().getType()).getRank();
+    if (index && (*index < 0 || *index >= rank))
+      return op->emitOpError("asks for dimension ") << *index << " of " << rank;
+  }
   return success();
+}
+
+/// Elements of one value that a thread may hold; more than it has registers,
+/// which ptxas counts, but few enough to make code for.
+static constexpr int64_t kMaxThreadElements = 1024;
+
+/// Whether a value of this type, spread over `warps` warps, is out of reach.
+static bool isTooLarge(VectorType type, int64_t warps) {
+  int64_t rest = kMaxThreadElements * 32 * warps;
+  for (int64_t size : type.getShape()) {
+    if (size > rest)
+      return true;
+    rest /= std::max<int64_t>(size, 1);
+  }
+  return false;
 }
 
 /// Refuses vectors that are no fragments of a team of `warps` warps.
 static LogicalResult checkFragments(Operation *op, int64_t warps) {
   auto check = [&](Type type) -> LogicalResult {
     auto vector = dyn_cast<VectorType>(type);
+    if (vector && isTooLarge(vector, warps))
+      return op->emitOpError("has a value of type ")
+             << vector << ", of which a thread of " << warps
+             << " warps would hold more than " << kMaxThreadElements
+             << " elements";
     if (!vector || FragmentLayout::get(vector.getShape(), warps))
       return success();
     return op->emitOpError("has a value of type ")

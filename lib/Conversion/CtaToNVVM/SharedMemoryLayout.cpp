@@ -16,6 +16,9 @@
 using namespace mlir;
 using namespace fa;
 
+/// What a thread block can have on the largest of the targets (fa/Target).
+static constexpr int64_t kMaxSharedBytes = 227 << 10;
+
 /// Checks that the lowering can address `tile`.
 static LogicalResult checkTile(Operation *op, cta::TileType tile) {
   if (tile.getSwizzle() != kSegmentBytes)
@@ -38,8 +41,14 @@ LogicalResult fa::layOutSharedMemory(Kernel &kernel) {
     if (failed(checkTile(op, tile)))
       return failure();
     kernel.sharedOffset[op] = kernel.sharedBytes;
-    kernel.sharedBytes +=
-        copies * llvm::alignTo(tile.getByteSize(), kTileAlignment);
+    int64_t bytes = llvm::alignTo(tile.getByteSize(), kTileAlignment);
+    int64_t rest = kMaxSharedBytes - kernel.sharedBytes;
+    if (copies > rest / bytes)
+      return LogicalResult(op->emitOpError("needs more shared memory than any "
+                                           "GPU has for a block: ")
+                           << copies << " times " << bytes << " bytes, and "
+                           << rest << " are left");
+    kernel.sharedBytes += copies * bytes;
     return LogicalResult::success();
   };
   WalkResult result = kernel.func.walk([&](Operation *op) {

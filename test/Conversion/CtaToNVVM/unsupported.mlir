@@ -152,3 +152,54 @@ gpu.module @kernels {
     gpu.return
   }
 }
+
+// -----
+
+// This and what follows was found by fa-fuzz.
+gpu.module @kernels {
+  gpu.func @f(%d: memref<?xf8E4M3FN>, %v: f8E4M3FN, %i: index) kernel {
+    cta.role "a" teams(%w in 1) warps(1) {
+      %r = vector.broadcast %v : f8E4M3FN to vector<16xf8E4M3FN>
+      // expected-error @below {{'cta.store' op has no sm_80 form with elements of type 'f8E4M3FN'}}
+      cta.store %r, %d[%i] : vector<16xf8E4M3FN>, memref<?xf8E4M3FN>
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kernels {
+  gpu.func @f(%d: memref<?xf32>) kernel {
+    cta.role "a" teams(%w in 1) warps(1) {
+      %c8 = arith.constant 8 : index
+      // expected-error @below {{'memref.dim' op asks for dimension 8 of 1}}
+      %n = memref.dim %d, %c8 : memref<?xf32>
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kernels {
+  gpu.func @f(%i: i32) kernel {
+    cta.role "a" teams(%w in 1) warps(1) {
+      // expected-error @below {{'cta.row' op has a value of type 'vector<4294967296x4294967296xi32>', of which a thread of 1 warps would hold more than 1024 elements}}
+      %r = cta.row %i : vector<4294967296x4294967296xi32>
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kernels {
+  gpu.func @f(%m: memref<?x?xbf16>, %i: index) kernel {
+    cta.role "a" teams(%w in 4) warps(1) {
+      // expected-error @below {{'cta.load' op needs more shared memory than any GPU has for a block: 4 times 65536 bytes, and 232448 are left}}
+      %t = cta.load each %m[%i, %i] : memref<?x?xbf16> -> !cta.tile<512x64xbf16, swizzle = 128>
+    }
+    gpu.return
+  }
+}

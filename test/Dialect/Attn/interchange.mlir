@@ -105,3 +105,27 @@ func.func @single(%init: tensor<256xf32>) -> tensor<256xf32> {
 func.func @nothing() {
   return
 }
+
+// -----
+
+// The number that a forall keeps for a bound that is no constant (found by fa-fuzz).
+// SECOND-LABEL: func.func @lowest_bound
+// SECOND: %[[LOWEST:.*]] = arith.constant -9223372036854775808 : index
+// SECOND: scf.forall (%{{.*}}) = (%[[LOWEST]]) to (256) step (32)
+func.func @lowest_bound(%m: tensor<256x512xf32>, %init: tensor<256xf32>) -> tensor<256xf32> {
+  %c0 = arith.constant -9223372036854775808 : index
+  %c32 = arith.constant 32 : index
+  %c256 = arith.constant 256 : index
+  %c512 = arith.constant 512 : index
+  %r = scf.for %j = %c0 to %c512 step %c32 iter_args(%a = %init) -> tensor<256xf32> {
+    %r1 = scf.for %i = %c0 to %c256 step %c32 iter_args(%b = %a) -> tensor<256xf32> {
+      %x = tensor.extract_slice %m[%i, %j] [32, 32] [1, 1] : tensor<256x512xf32> to tensor<32x32xf32>
+      %s = tensor.extract_slice %b[%i] [32] [1] : tensor<256xf32> to tensor<32xf32>
+      %u = linalg.reduce { arith.addf } ins(%x : tensor<32x32xf32>) outs(%s : tensor<32xf32>) dimensions = [1]
+      %n = tensor.insert_slice %u into %b[%i] [32] [1] : tensor<32xf32> into tensor<256xf32>
+      scf.yield %n : tensor<256xf32>
+    }
+    scf.yield %r1 : tensor<256xf32>
+  }
+  return %r : tensor<256xf32>
+}

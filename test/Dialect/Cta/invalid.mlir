@@ -99,7 +99,7 @@ func.func @f() {
 // -----
 
 func.func @f() {
-  // expected-error @below {{'cta.role' op expects at most 1024 threads, but found 2048}}
+  // expected-error @below {{'cta.role' op expects at most 1024 threads, but found 16 teams of 4 warps}}
   cta.role "r" teams(%w in 16) warps(4) {
   }
   return
@@ -305,3 +305,19 @@ func.func @f(%b: i32) {
   %r = cta.col %b : vector<64xi32>
   return
 }
+
+// -----
+
+// Found by fa-fuzz: 32 times this is no number of 64 bits.
+func.func @f() {
+  // expected-error @below {{'cta.role' op expects at most 1024 threads, but found 1 teams of 9223372036854775807 warps}}
+  cta.role "r" teams(%w in 1) warps(9223372036854775807) {
+  }
+  return
+}
+
+// -----
+
+// Found by fa-fuzz: nor are this tile's bytes.
+// expected-error @below {{expects at most 16777216 elements, but found 4294967296x4294967296}}
+func.func private @f(!cta.tile<4294967296x4294967296xbf16>)

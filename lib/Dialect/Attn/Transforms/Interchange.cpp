@@ -413,6 +413,14 @@ static void insertTiles(RewriterBase &rewriter, Nest &nest,
         state.insert.getMixedStrides());
 }
 
+/// A bound of a loop as a constant where it is one. The lists of constants of a
+/// forall keep one number for what is none.
+static OFR boundOf(Value bound) {
+  if (getConstantIntValue(bound) == ShapedType::kDynamic)
+    return bound;
+  return getAsOpFoldResult(bound);
+}
+
 /// An empty forall over the parallel loops, the innermost first, and its
 /// induction variables in `mapping`.
 static scf::ForallOp createForall(RewriterBase &rewriter, Nest &nest,
@@ -423,9 +431,9 @@ static scf::ForallOp createForall(RewriterBase &rewriter, Nest &nest,
        llvm::reverse(llvm::zip_equal(nest.loops, nest.isParallel))) {
     if (!isParallel)
       continue;
-    lower.push_back(getAsOpFoldResult(loop.getLowerBound()));
-    upper.push_back(getAsOpFoldResult(loop.getUpperBound()));
-    steps.push_back(getAsOpFoldResult(loop.getStep()));
+    lower.push_back(boundOf(loop.getLowerBound()));
+    upper.push_back(boundOf(loop.getUpperBound()));
+    steps.push_back(boundOf(loop.getStep()));
     ivs.push_back(loop.getInductionVar());
   }
   auto forall = scf::ForallOp::create(rewriter, nest.outer().getLoc(), lower,

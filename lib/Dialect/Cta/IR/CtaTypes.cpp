@@ -66,6 +66,11 @@ LogicalResult TileType::verify(function_ref<InFlightDiagnostic()> emitError,
     return emitError() << "expects a swizzle of 0, 32, 64 or 128 bytes, but "
                           "found "
                        << swizzle;
+  // No block has as much shared memory; it keeps sizes free of overflow.
+  constexpr int64_t kMaxElements = 1 << 24;
+  if (rows > kMaxElements / cols)
+    return emitError() << "expects at most " << kMaxElements
+                       << " elements, but found " << rows << "x" << cols;
   int64_t rowBytes = cols * elementType.getIntOrFloatBitWidth() / 8;
   if (swizzle && rowBytes % swizzle)
     return emitError() << "expects rows of a multiple of the swizzle's "

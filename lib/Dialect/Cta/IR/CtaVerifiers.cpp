@@ -42,9 +42,12 @@ LogicalResult RoleOp::verify() {
     return emitOpError("expects at least one team and one warp, but found ")
            << static_cast<int64_t>(getTeams()) << " and "
            << static_cast<int64_t>(getWarps());
-  if (getThreads() > kMaxThreads)
+  // Each by itself first: their product may be over 64 bits.
+  if (getTeams() > kMaxThreads || getWarps() > kMaxThreads ||
+      getThreads() > kMaxThreads)
     return emitOpError("expects at most ")
-           << kMaxThreads << " threads, but found " << getThreads();
+           << kMaxThreads << " threads, but found " << getTeams()
+           << " teams of " << getWarps() << " warps";
   std::optional<uint64_t> regs = getRegs();
   if (regs && (*regs < 24 || *regs > 256 || *regs % 8))
     return emitOpError("expects a register budget from 24 to 256 in steps of "
