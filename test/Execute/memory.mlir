@@ -4,6 +4,8 @@
 // RUN: fa-run %s --tile --interchange --delay-normalization --pad-tiles --time --sizes=Skv=512 --sizes=Skv=4096 | FileCheck %s
 // RUN: fa-run %s --fa1 --time --sizes=Skv=512 --sizes=Skv=4096 | FileCheck %s
 // RUN: fa-run %s --fa2 --time --sizes=Skv=512 --sizes=Skv=4096 | FileCheck %s
+// RUN: fa-run %s --fa2=rescale=lazy --time --sizes=Skv=512 --sizes=Skv=4096 | FileCheck %s
+// RUN: fa-run %s --fa2=rescale=first-max --time --sizes=Skv=512 --sizes=Skv=4096 | FileCheck %s
 // CHECK: Skv=512
 // CHECK: buffers [[MIB:[0-9.]+]] MiB
 // CHECK: Skv=4096

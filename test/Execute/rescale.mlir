@@ -37,6 +37,8 @@
 // RUN: fa-run %s --check %{sizes} --tile --delay-normalization --pad-tiles --online-softmax=rescale=first-max --dist=large:40
 // RUN: fa-run %s --check %{sizes} --tile --interchange --delay-normalization --online-softmax=rescale=lazy --dist=large:40
 // RUN: fa-run %s --check %{sizes} --tile --interchange --delay-normalization --online-softmax=rescale=first-max --dist=large:40
+// RUN: fa-run %s --check %{sizes} --tile --delay-normalization --online-softmax=rescale=lazy --interchange --dist=large:40
+// RUN: fa-run %s --check %{sizes} --tile --delay-normalization --online-softmax=rescale=first-max --interchange --dist=large:40
 
 // Where a left window opens late, the first block of a row that it sees a key of is not the first block.
 // DEFINE: %{window} = sed "s/#attn.causal/#attn.window<left = 40, right = 3>, #attn.softcap<20.0>/"
