@@ -66,6 +66,6 @@ func.func @two_blocks(%q: tensor<1x1x?x64xf16>) {
 // -----
 
 func.func @yield_alone(%x: f32) {
-  // expected-error @+1 {{expects parent op to be one of 'attn.forward, attn.update'}}
+  // expected-error @+1 {{expects parent op to be one of 'attn.forward, attn.update, attn.block_list'}}
   attn.yield %x : f32
 }
