@@ -266,5 +266,9 @@ llvm::Expected<Options> Options::parse(int argc, char **argv) {
     options.optimize = line.optimize == Optimize::Always;
   if (llvm::Error error = parseSimulator(line.on, sim, options))
     return error;
+  if (options.simulate && options.countsTraffic())
+    return llvm::createStringError(
+        "--print-traffic and --traffic-csv count on the CPU, not in the "
+        "simulator");
   return options;
 }
