@@ -17,6 +17,10 @@ namespace fa::execute {
 /// runs over rows, the summed dimension and columns, in this order.
 std::unique_ptr<mlir::Pass> createProductsToLoopOrder();
 
+/// `scf.forall` on buffers becomes loops; with `parallel` the innermost ones
+/// become `scf.parallel`.
+std::unique_ptr<mlir::Pass> createForallToLoops(bool parallel);
+
 /// Copies between buffers become structured ops, and so loops: as calls they
 /// would need a runtime library, and strided ones would be slow.
 std::unique_ptr<mlir::Pass> createCopiesToLoops();

@@ -82,12 +82,26 @@ void HostTensor::storeInteger(int64_t index, int64_t value) {
   std::memcpy(bytes.data() + index * elementBytes, &value, elementBytes);
 }
 
+/// The bits of a float, or the float of bits.
+template <typename To, typename From> static To castBits(From value) {
+  static_assert(sizeof(To) == sizeof(From));
+  To result;
+  std::memcpy(&result, &value, sizeof(result));
+  return result;
+}
+
 double HostTensor::load(int64_t index) const {
   auto type = dyn_cast<FloatType>(element);
   if (!type)
     return double(loadInteger(index));
   uint64_t bits = 0;
   std::memcpy(&bits, bytes.data() + index * elementBytes, elementBytes);
+  if (type.isF64())
+    return castBits<double>(bits);
+  if (type.isF32())
+    return castBits<float>(uint32_t(bits));
+  if (type.isBF16())
+    return castBits<float>(uint32_t(bits) << 16);
   return APFloat(type.getFloatSemantics(), APInt(8 * elementBytes, bits))
       .convertToDouble();
 }
@@ -96,7 +110,10 @@ void HostTensor::store(int64_t index, double value) {
   auto type = dyn_cast<FloatType>(element);
   if (!type)
     return storeInteger(index, int64_t(value));
-  uint64_t bits = convert(type, value).bitcastToAPInt().getZExtValue();
+  uint64_t bits = type.isF64() ? castBits<uint64_t>(value)
+                  : type.isF32()
+                      ? castBits<uint32_t>(float(value))
+                      : convert(type, value).bitcastToAPInt().getZExtValue();
   std::memcpy(bytes.data() + index * elementBytes, &bits, elementBytes);
 }
 

@@ -72,16 +72,6 @@ llvm::Expected<Jit> Jit::compile(ModuleOp module, bool optimize) {
   return jit;
 }
 
-/// The name of the function that C++ calls for the function `name`.
-static std::string getInterfaceName(llvm::StringRef name) {
-  return "_mlir_ciface_" + name.str();
-}
-
-llvm::Error Jit::prepare(llvm::StringRef name) {
-  return engine->lookupPacked(getInterfaceName(name)).takeError();
-}
-
-llvm::Error Jit::call(llvm::StringRef name, llvm::ArrayRef<void *> arguments) {
-  SmallVector<void *> packed(arguments);
-  return engine->invokePacked(getInterfaceName(name), packed);
+llvm::Expected<Jit::Function> Jit::lookup(llvm::StringRef name) {
+  return engine->lookupPacked("_mlir_ciface_" + name.str());
 }

@@ -16,12 +16,14 @@
 #include "mlir/Conversion/Passes.h"
 #include "mlir/Dialect/Affine/Transforms/Passes.h"
 #include "mlir/Dialect/Arith/Transforms/Passes.h"
+#include "mlir/Dialect/Async/Passes.h"
 #include "mlir/Dialect/Bufferization/Pipelines/Passes.h"
 #include "mlir/Dialect/Bufferization/Transforms/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/Passes.h"
 #include "mlir/Dialect/MemRef/Transforms/Passes.h"
 #include "mlir/Dialect/SCF/Transforms/Passes.h"
+#include "mlir/ExecutionEngine/AsyncRuntime.h"
 #include "mlir/Transforms/Passes.h"
 
 using namespace mlir;
@@ -70,9 +72,9 @@ static void addBufferization(OpPassManager &manager) {
 
 /// Every buffer is freed in the iteration that made it, or made once outside
 /// the loop where its size allows: memory does not grow with trips.
-static void addBufferManagement(OpPassManager &manager) {
+static void addBufferManagement(OpPassManager &manager, bool parallel) {
   OpPassManager &functions = manager.nest<func::FuncOp>();
-  functions.addPass(createForallToForLoopPass());
+  functions.addPass(createForallToLoops(parallel));
   functions.addPass(bufferization::createBufferHoistingPass());
   functions.addPass(bufferization::createBufferLoopHoistingPass());
   bufferization::buildBufferDeallocationPipeline(
@@ -80,8 +82,21 @@ static void addBufferManagement(OpPassManager &manager) {
   manager.addPass(createConvertBufferizationToMemRefPass());
 }
 
+/// Parallel loops become tasks for the threads of MLIR's runtime, each some
+/// tiles.
+static void addTasks(OpPassManager &manager) {
+  AsyncParallelForPassOptions options;
+  options.numWorkerThreads = runtime::mlirAsyncRuntimGetNumWorkerThreads();
+  options.minTaskSize = 1;
+  manager.addPass(createAsyncParallelForPass(options));
+  manager.addPass(createAsyncToAsyncRuntimePass());
+  manager.addPass(createAsyncRuntimeRefCountingPass());
+  manager.addPass(createAsyncRuntimeRefCountingOptPass());
+  manager.addPass(createConvertAsyncToLLVMPass());
+}
+
 /// Structured ops become loops, and loops become blocks.
-static void addLoops(OpPassManager &manager) {
+static void addLoops(OpPassManager &manager, bool parallel) {
   OpPassManager &functions = manager.nest<func::FuncOp>();
   functions.addPass(createCopiesToLoops());
   functions.addPass(createConvertLinalgToLoopsPass());
@@ -90,6 +105,8 @@ static void addLoops(OpPassManager &manager) {
   manager.addPass(createCanonicalizerPass());
   manager.addPass(createCSEPass());
   manager.addPass(createLoopInvariantCodeMotionPass());
+  if (parallel)
+    addTasks(manager);
   manager.addPass(createSCFToControlFlowPass());
 }
 
@@ -108,9 +125,9 @@ static void addLLVM(OpPassManager &manager) {
   manager.addPass(createReconcileUnrealizedCastsPass());
 }
 
-void fa::execute::buildCPUPipeline(OpPassManager &manager) {
+void fa::execute::buildCPUPipeline(OpPassManager &manager, bool parallel) {
   addBufferization(manager);
-  addBufferManagement(manager);
-  addLoops(manager);
+  addBufferManagement(manager, parallel);
+  addLoops(manager, parallel);
   addLLVM(manager);
 }

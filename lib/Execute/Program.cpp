@@ -13,7 +13,11 @@
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Pass/PassManager.h"
 
+#include "llvm/Support/ThreadPool.h"
+
+#include <atomic>
 #include <chrono>
+#include <ctime>
 
 using namespace mlir;
 using namespace fa;
@@ -22,6 +26,9 @@ using namespace fa::execute;
 /// No function of a file can have these names.
 static constexpr llvm::StringLiteral kDoubleName = "fa.reference.f64";
 static constexpr llvm::StringLiteral kNaiveName = "fa.reference.naive";
+
+/// Into how many parts a reference is cut.
+static constexpr int64_t kParts = 64;
 
 /// The words of a memref descriptor.
 static constexpr size_t getDescriptorWords(size_t rank) { return 3 + 2 * rank; }
@@ -49,7 +56,7 @@ LogicalResult Program::addReferences(const AttentionFunction &problem,
 
 FailureOr<Program> Program::compile(const AttentionFunction &problem,
                                     ModuleOp kernel, StringRef name,
-                                    ModuleOp references, bool optimize) {
+                                    ModuleOp references, CodeOptions options) {
   // 1. One module with all functions, each of which C++ can call.
   Program program(problem, name);
   if (failed(lowerToLevelC(kernel)))
@@ -65,28 +72,29 @@ FailureOr<Program> Program::compile(const AttentionFunction &problem,
   PassManager manager(kernel.getContext());
   if (failed(applyPassManagerCLOptions(manager)))
     return failure();
-  buildCPUPipeline(manager);
+  buildCPUPipeline(manager, options.parallel);
   if (failed(manager.run(kernel)))
     return failure();
-  llvm::Expected<Jit> jit = Jit::compile(kernel, optimize);
+  llvm::Expected<Jit> jit = Jit::compile(kernel, options.optimize);
   if (!jit)
     return kernel.emitError("could not be compiled: ")
            << llvm::toString(jit.takeError());
-  if (llvm::Error error = jit->prepare(name))
+  if (llvm::Error error = jit->lookup(name).takeError())
     return kernel.emitError("could not be linked: ")
            << llvm::toString(std::move(error));
   program.jit = std::move(*jit);
+  program.parallel = options.parallel;
   return program;
 }
 
 FailureOr<Program> Program::compileReferences(const AttentionFunction &problem,
                                               ModuleOp references,
-                                              bool optimize) {
+                                              CodeOptions options) {
   OwningOpRef<ModuleOp> empty = ModuleOp::create(references.getLoc());
-  return compile(problem, *empty, kDoubleName, references, optimize);
+  return compile(problem, *empty, kDoubleName, references, options);
 }
 
-llvm::Expected<Outputs> Program::runKernel(Inputs &inputs, double &seconds) {
+llvm::Expected<Outputs> Program::runKernel(Inputs &inputs, RunTime &taken) {
   size_t oWords = getDescriptorWords(lseRank + 1);
   size_t lseWords = getDescriptorWords(lseRank);
   // A struct of two descriptors, which the call fills.
@@ -95,12 +103,15 @@ llvm::Expected<Outputs> Program::runKernel(Inputs &inputs, double &seconds) {
   SmallVector<void *> arguments = {&address};
   llvm::append_range(arguments, inputs.getArguments());
 
+  llvm::Expected<Jit::Function> function = jit.lookup(name);
+  if (!function)
+    return function.takeError();
   auto start = std::chrono::steady_clock::now();
-  if (llvm::Error error = jit.call(name, arguments))
-    return error;
-  std::chrono::duration<double> taken =
-      std::chrono::steady_clock::now() - start;
-  seconds = taken.count();
+  std::clock_t cpuStart = std::clock();
+  (*function)(arguments.data());
+  std::chrono::duration<double> wall = std::chrono::steady_clock::now() - start;
+  taken.wall = wall.count();
+  taken.cpu = double(std::clock() - cpuStart) / CLOCKS_PER_SEC;
 
   ArrayRef<int64_t> words(results);
   Outputs outputs = {HostTensor(element, lseRank + 1, words.take_front(oWords)),
@@ -113,7 +124,8 @@ llvm::Expected<Outputs> Program::runKernel(Inputs &inputs, double &seconds) {
 
 llvm::Expected<Outputs> Program::runReference(Inputs &inputs,
                                               ArrayRef<int64_t> lseShape,
-                                              Precision precision) {
+                                              Precision precision,
+                                              const PartDone &partDone) {
   auto f64 = Float64Type::get(element.getContext());
   SmallVector<int64_t> shape(lseShape);
   shape.push_back(headDimV);
@@ -121,11 +133,26 @@ llvm::Expected<Outputs> Program::runReference(Inputs &inputs,
   MemRefDescriptor o = outputs.o.getDescriptor();
   MemRefDescriptor lse = outputs.lse.getDescriptor();
   void *oAddress = o.data(), *lseAddress = lse.data();
-  SmallVector<void *> arguments = inputs.getArguments();
-  arguments.append({&oAddress, &lseAddress});
-  StringRef function =
-      precision == Precision::Double ? kDoubleName : kNaiveName;
-  if (llvm::Error error = jit.call(function, arguments))
-    return error;
+  SmallVector<void *> common = inputs.getArguments();
+  common.append({&oAddress, &lseAddress});
+  llvm::Expected<Jit::Function> function =
+      jit.lookup(precision == Precision::Double ? kDoubleName : kNaiveName);
+  if (!function)
+    return function.takeError();
+
+  // Each part is every so manyth row, so that all take about as long.
+  int64_t total = parallel ? kParts : 1;
+  std::atomic<int64_t> done{0};
+  llvm::DefaultThreadPool pool(llvm::hardware_concurrency(parallel ? 0 : 1));
+  for (int64_t part = 0; part < total; ++part)
+    pool.async([&, part] {
+      int64_t first = part;
+      SmallVector<void *> arguments(common);
+      arguments.append({&first, &total});
+      (*function)(arguments.data());
+      if (partDone)
+        partDone(++done, total);
+    });
+  pool.wait();
   return outputs;
 }

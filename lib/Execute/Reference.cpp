@@ -32,7 +32,8 @@ namespace {
 /// Writes the loops in place of one `attn.forward`.
 class ReferenceBuilder {
 public:
-  ReferenceBuilder(attn::ForwardOp op, Precision precision, Value o, Value lse);
+  ReferenceBuilder(attn::ForwardOp op, Precision precision,
+                   ValueRange arguments);
 
   LogicalResult build();
 
@@ -45,7 +46,7 @@ private:
     Value batch, head, query;
   };
 
-  void forEach(Value count, Body body);
+  void forEach(Value count, Body body, Value first = {}, Value step = {});
   Value reduce(Value count, Value init, ReducingBody body);
   Value constant(double value);
   Value load(Value tensor, ValueRange indexes);
@@ -66,7 +67,7 @@ private:
 
   attn::ForwardOp op;
   Precision precision;
-  Value o, lse;
+  Value o, lse, partBegin, partStep;
   OpBuilder builder;
   Location loc;
   FloatType type;
@@ -79,8 +80,9 @@ private:
 } // namespace
 
 ReferenceBuilder::ReferenceBuilder(attn::ForwardOp op, Precision precision,
-                                   Value o, Value lse)
-    : op(op), precision(precision), o(o), lse(lse), builder(op),
+                                   ValueRange arguments)
+    : op(op), precision(precision), o(arguments[0]), lse(arguments[1]),
+      partBegin(arguments[2]), partStep(arguments[3]), builder(op),
       loc(op.getLoc()),
       type(precision == Precision::Double ? FloatType(builder.getF64Type())
                                           : FloatType(builder.getF32Type())) {}
@@ -89,11 +91,14 @@ ReferenceBuilder::ReferenceBuilder(attn::ForwardOp op, Precision precision,
 // Small parts
 //===----------------------------------------------------------------------===//
 
-/// A loop from 0 to `count`.
-void ReferenceBuilder::forEach(Value count, Body body) {
-  Value zero = arith::ConstantIndexOp::create(builder, loc, 0);
-  Value one = arith::ConstantIndexOp::create(builder, loc, 1);
-  auto loop = scf::ForOp::create(builder, loc, zero, count, one);
+/// A loop from 0, or `first`, to `count`.
+void ReferenceBuilder::forEach(Value count, Body body, Value first,
+                               Value step) {
+  if (!first)
+    first = arith::ConstantIndexOp::create(builder, loc, 0);
+  if (!step)
+    step = arith::ConstantIndexOp::create(builder, loc, 1);
+  auto loop = scf::ForOp::create(builder, loc, first, count, step);
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(loop.getBody());
   body(loop.getInductionVar());
@@ -337,7 +342,12 @@ LogicalResult ReferenceBuilder::build() {
   forEach(count, [&](Value b) {
     beginSequence(b);
     forEach(headsQ, [&](Value h) {
-      forEach(seqQ, [&](Value i) { buildRow({b, h, i}); });
+      forEach(
+          seqQ,
+          [&](Value i) {
+            buildRow({b, h, i});
+          },
+          partBegin, partStep);
     });
   });
   return success(!failedRegion);
@@ -347,19 +357,23 @@ LogicalResult ReferenceBuilder::build() {
 // The function
 //===----------------------------------------------------------------------===//
 
+static Value addArgument(func::FuncOp function, Type type) {
+  (void)function.insertArgument(function.getNumArguments(), type, {},
+                                function.getLoc());
+  return function.getArguments().back();
+}
+
 /// Adds an argument: a memref of f64 with the shape of `type`.
 static Value addOutput(func::FuncOp function, Type type) {
   auto shape = cast<RankedTensorType>(type).getShape();
-  auto memref = MemRefType::get(shape, Float64Type::get(function.getContext()));
-  (void)function.insertArgument(function.getNumArguments(), memref, {},
-                                function.getLoc());
-  return function.getArguments().back();
+  return addArgument(
+      function, MemRefType::get(shape, Float64Type::get(type.getContext())));
 }
 
 FailureOr<func::FuncOp>
 fa::execute::buildReference(const AttentionFunction &problem, ModuleOp module,
                             StringRef name, Precision precision) {
-  // 1. A copy of the problem's function with two more arguments, no results.
+  // 1. A copy of the problem's function with four more arguments, no results.
   OpBuilder builder(module.getBodyRegion());
   builder.setInsertionPointToEnd(module.getBody());
   func::FuncOp source = problem.function;
@@ -369,8 +383,11 @@ fa::execute::buildReference(const AttentionFunction &problem, ModuleOp module,
   function->removeAttr(attn::kScheduleAttrName);
   attn::ForwardOp forward;
   function.walk([&](attn::ForwardOp op) { forward = op; });
-  Value o = addOutput(function, forward.getO().getType());
-  Value lse = addOutput(function, forward.getLse().getType());
+  Type index = builder.getIndexType();
+  Value arguments[] = {addOutput(function, forward.getO().getType()),
+                       addOutput(function, forward.getLse().getType()),
+                       addArgument(function, index),
+                       addArgument(function, index)};
   Operation *terminator = function.getBody().front().getTerminator();
   terminator->setOperands({});
   function.setFunctionType(builder.getFunctionType(
@@ -378,7 +395,7 @@ fa::execute::buildReference(const AttentionFunction &problem, ModuleOp module,
   function.removeResAttrsAttr();
 
   // 2. Loops in place of attn.forward.
-  if (failed(ReferenceBuilder(forward, precision, o, lse).build())) {
+  if (failed(ReferenceBuilder(forward, precision, arguments).build())) {
     function.erase();
     return failure();
   }

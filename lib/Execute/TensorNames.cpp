@@ -51,10 +51,9 @@ void TensorNames::joinLoops(Operation *op) {
     for (auto [init, argument] :
          llvm::zip(loop.getInits(), loop.getRegionIterArgs()))
       join(init, argument);
-    if (std::optional<ResultRange> results = loop.getLoopResults())
-      for (auto [argument, result] :
-           llvm::zip(loop.getRegionIterArgs(), *results))
-        join(argument, result);
+    for (auto [argument, result] :
+         llvm::zip(loop.getRegionIterArgs(), op->getResults()))
+      join(argument, result);
   }
   if (isa<scf::YieldOp>(op) && isa<scf::ForOp, scf::IfOp>(op->getParentOp()))
     for (auto [operand, result] :
@@ -120,8 +119,8 @@ void TensorNames::nameOp(Operation *op) {
           [&](auto ret) { addAll(ret->getOperands(), outputs); });
 }
 
-/// Names the scores, a product of q and k and what is computed from it element
-/// by element, and the weights, whose product with v is taken.
+/// Names the scores, a product of q and k, and the weights, whose product with
+/// v is taken.
 void TensorNames::nameScores(Operation *op) {
   auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
   if (!linalgOp || op->getNumResults() == 0)

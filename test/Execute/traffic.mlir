@@ -34,6 +34,19 @@
 // FA2: k {{.*}} 66560 {{.*}} 0
 // FA2: {{^}}o {{.*}}: ok
 
+// Standard attention writes scores and weights, and reads them again: N^2 elements each.
+// RUN: fa-run %s --print-traffic --check --decompose-attention --sizes=Sq=100,Skv=65 | FileCheck %s --check-prefix=STANDARD
+// STANDARD: traffic
+// STANDARD-NEXT: q {{.*}} 51200 {{.*}} 0
+// STANDARD-NEXT: k {{.*}} 33280 {{.*}} 0
+// STANDARD-NEXT: v {{.*}} 33280 {{.*}} 0
+// STANDARD-NEXT: o {{.*}} 0 {{.*}} 51200
+// STANDARD-NEXT: lse {{.*}} 0 {{.*}} 800
+// STANDARD-NEXT: s {{.*}} 52000 {{.*}} 52000
+// STANDARD-NEXT: p {{.*}} 52000 {{.*}} 52000
+// STANDARD-NEXT: total
+// STANDARD-NEXT: {{^}}o {{.*}}: ok
+
 // A packed sequence is no tile, so that its rows are not counted twice.
 // RUN: fa-run %S/packed.mlir --print-traffic --q-lens=3,100 --kv-lens=70,5 "--choose-schedule=br=64 bc=64" --tile --interchange | FileCheck %s --check-prefix=PACKED
 // PACKED: q {{.*}} 26368 {{.*}} 0
@@ -42,6 +55,8 @@
 // PACKED-NEXT: o {{.*}} 0 {{.*}} 26368
 // PACKED-NEXT: lse {{.*}} 0 {{.*}} 824
 
+// RUN: not fa-run %s --on=sim --print-traffic --fa2 2>&1 | FileCheck %s --check-prefix=SIM
+// SIM: error: --print-traffic and --traffic-csv count on the CPU, not in the simulator
 // RUN: not fa-run %s --traffic-csv=%t.none/traffic.csv 2>&1 | FileCheck %s --check-prefix=FILE
 // FILE: error: '{{.*}}traffic.csv': No such file or directory
 

@@ -103,7 +103,19 @@ struct CommandLine {
                        cl::cat(category)};
   cl::opt<bool> time{
       "time",
-      cl::desc("Print the seconds and the peak of buffer memory of each run"),
+      cl::desc("Print the seconds of the compilation and of each run, and the "
+               "peak of its buffer memory"),
+      cl::cat(category)};
+  cl::opt<bool> sequential{
+      "sequential",
+      cl::desc("Use one core. Optimised code and references use all otherwise; "
+               "the bits of the results are the same"),
+      cl::cat(category)};
+  cl::opt<bool> progress{
+      "progress",
+      cl::desc(
+          "Say on stderr what runs and for how long (on a terminal that is "
+          "done for what takes more than 2 s)"),
       cl::cat(category)};
   cl::opt<bool> printTraffic{
       "print-traffic",
@@ -247,10 +259,16 @@ llvm::Expected<Options> Options::parse(int argc, char **argv) {
   options.emitIR = line.emitIR;
   options.time = line.time;
   options.printTraffic = line.printTraffic;
+  options.progress = line.progress;
+  options.sequential = line.sequential;
   options.trafficFile = line.trafficFile;
   if (line.optimize != Optimize::Auto)
     options.optimize = line.optimize == Optimize::Always;
   if (llvm::Error error = parseSimulator(line.on, sim, options))
     return error;
+  if (options.simulate && options.countsTraffic())
+    return llvm::createStringError(
+        "--print-traffic and --traffic-csv count on the CPU, not in the "
+        "simulator");
   return options;
 }

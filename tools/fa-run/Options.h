@@ -29,6 +29,7 @@ struct Options {
   /// Where o.npy and lse.npy go; nowhere if empty.
   std::string outputFolder;
   bool check = false, emitIR = false, time = false, printTraffic = false;
+  bool progress = false, sequential = false;
   /// Where the bytes that tensors move go as CSV; nowhere if empty.
   std::string trafficFile;
   /// Whether to optimise; without a value, by the amount of work.

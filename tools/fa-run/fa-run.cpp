@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Options.h"
+#include "Progress.h"
 #include "Report.h"
 #include "Simulate.h"
 
@@ -32,6 +33,8 @@
 #include "llvm/Support/Path.h"
 #include "llvm/Support/SourceMgr.h"
 #include "llvm/Support/WithColor.h"
+
+#include <chrono>
 
 using namespace mlir;
 using namespace fa;
@@ -108,18 +111,19 @@ static LogicalResult buildPasses(const PassPipelineCLParser &parser,
   return success();
 }
 
-/// Whether optimised code pays for its compilation.
-static bool shouldOptimize(const Options &options,
-                           const AttentionFunction &problem) {
+/// Whether optimised code pays for its compilation, and on all cores.
+static CodeOptions chooseCode(const Options &options,
+                              const AttentionFunction &problem) {
   if (options.optimize)
-    return *options.optimize;
+    return {*options.optimize, *options.optimize && !options.sequential};
   attn::ForwardOp forward = problem.forward;
   double width = forward.getHeadDim() + forward.getHeadDimV();
   double work = 0;
   for (const Sizes &sizes : options.sizes)
     work += double(sizes[Dim::B]) * sizes[Dim::Hq] * sizes[Dim::Sq] *
             sizes[Dim::Skv] * width;
-  return work > kOptimizedWork;
+  bool optimize = work > kOptimizedWork;
+  return {optimize, optimize && !options.sequential};
 }
 
 /// The rows that a problem says something about.
@@ -137,10 +141,10 @@ static LogicalResult checkUnusedRows(Program &program,
                                      const Outputs &outputs) {
   options.unusedRows = UnusedRows::Zero;
   Inputs inputs;
-  double seconds;
+  RunTime taken;
   if (failed(makeInputs(problem, sizes, options, inputs)))
     return failure();
-  auto other = program.runKernel(inputs, seconds);
+  auto other = program.runKernel(inputs, taken);
   if (!other)
     return fail(other.takeError());
   Comparison result = compareBits(outputs, *other, getRows(sizes));
@@ -150,15 +154,20 @@ static LogicalResult checkUnusedRows(Program &program,
 
 /// Compares `outputs` with the references. Succeeds where they are right.
 static LogicalResult check(Program &program, const AttentionFunction &problem,
-                           Inputs &inputs, const Sizes &sizes,
-                           const Outputs &outputs) {
+                           const Options &options, Inputs &inputs,
+                           const Sizes &sizes, const Outputs &outputs) {
   SmallVector<int64_t> shape = getLseShape(problem, sizes);
-  auto reference = program.runReference(inputs, shape, Precision::Double);
+  auto run = [&](StringRef name, Precision precision) {
+    Progress progress(name, options.progress);
+    return program.runReference(
+        inputs, shape, precision,
+        [&](int64_t done, int64_t total) { progress.update(done, total); });
+  };
+  auto reference = run("float64 reference", Precision::Double);
   if (!reference)
     return fail(reference.takeError());
-  auto naive = program.hasNaive()
-                   ? program.runReference(inputs, shape, Precision::Naive)
-                   : *reference;
+  auto naive = program.hasNaive() ? run("naive reference", Precision::Naive)
+                                  : *reference;
   if (!naive)
     return fail(naive.takeError());
   for (auto [out, ref] : {std::pair(&outputs.o, &reference->o),
@@ -229,22 +238,27 @@ static LogicalResult runOnce(Program &program, const AttentionFunction &problem,
   memory::resetPeak();
   traffic::reset();
   int64_t before = memory::getLiveBytes();
-  double seconds = 0;
-  auto outputs = program.runKernel(inputs, seconds);
+  RunTime taken;
+  auto outputs = [&] {
+    Progress progress("run", options.progress);
+    return program.runKernel(inputs, taken);
+  }();
   if (!outputs)
     return fail(outputs.takeError());
   if (options.countsTraffic() && failed(reportTraffic(options, sizes)))
     return failure();
   if (options.time)
-    llvm::outs() << llvm::format("time %.6f s, buffers %.3f MiB\n", seconds,
-                                 memory::getPeakBytes() / double(1 << 20));
+    llvm::outs() << llvm::format(
+        "time %.6f s, of all cores %.6f s, buffers %.3f MiB\n", taken.wall,
+        taken.cpu, memory::getPeakBytes() / double(1 << 20));
   if (int64_t leaked = memory::getLiveBytes() - before)
     return fail(llvm::Twine(leaked) + " bytes of buffers were not freed");
   if (!options.outputFolder.empty() &&
       failed(writeOutputs(*outputs, options.outputFolder)))
     return failure();
   if (options.check) {
-    LogicalResult right = check(program, problem, inputs, sizes, *outputs);
+    LogicalResult right =
+        check(program, problem, options, inputs, sizes, *outputs);
     if (failed(right) || !hasUnusedRows(problem, sizes))
       return right;
     return checkUnusedRows(program, problem, sizes, inputOptions, *outputs);
@@ -317,7 +331,7 @@ static LogicalResult simulateOnce(gpu::GPUFuncOp kernel, Program *references,
       failed(writeOutputs(*outputs, options.outputFolder)))
     return failure();
   if (references)
-    return check(*references, problem, inputs, sizes, *outputs);
+    return check(*references, problem, options, inputs, sizes, *outputs);
   printSummary("o", outputs->o);
   printSummary("lse", outputs->lse);
   return success();
@@ -334,7 +348,7 @@ static LogicalResult simulateAll(const Options &options,
   FailureOr<Program> program = failure();
   if (options.check) {
     program = Program::compileReferences(problem, references,
-                                         shouldOptimize(options, problem));
+                                         chooseCode(options, problem));
     if (failed(program))
       return failure();
   }
@@ -354,6 +368,24 @@ static LogicalResult runKernelFile(const PassPipelineCLParser &parser,
     return failure();
   FailureOr<gpu::GPUFuncOp> kernel = findKernel(module, "", options);
   return failure(failed(kernel) || failed(simulateAlone(*kernel, options)));
+}
+
+/// Compiles what is left of the kernel, and the references.
+static FailureOr<Program> compile(const Options &options,
+                                  const AttentionFunction &problem,
+                                  ModuleOp kernel, StringRef name,
+                                  ModuleOp references) {
+  auto start = std::chrono::steady_clock::now();
+  FailureOr<Program> program = [&] {
+    Progress progress("compilation", options.progress);
+    return Program::compile(problem, kernel, name, references,
+                            chooseCode(options, problem));
+  }();
+  std::chrono::duration<double> taken =
+      std::chrono::steady_clock::now() - start;
+  if (options.time && succeeded(program))
+    llvm::outs() << llvm::format("compile %.6f s\n", taken.count());
+  return program;
 }
 
 static LogicalResult runFile(const PassPipelineCLParser &parser,
@@ -392,8 +424,8 @@ static LogicalResult runFile(const PassPipelineCLParser &parser,
     return simulateAll(options, *problem, *kernel, name, *references);
 
   // 3. The rest of the way down, and the runs.
-  FailureOr<Program> program = Program::compile(
-      *problem, *kernel, name, *references, shouldOptimize(options, *problem));
+  FailureOr<Program> program =
+      compile(options, *problem, *kernel, name, *references);
   if (failed(program))
     return failure();
   if (failed(beginTrafficFile(options)))

@@ -19,14 +19,14 @@ public:
   /// Compiles `module`. Without `optimize` that is quick and the code is slow.
   static llvm::Expected<Jit> compile(mlir::ModuleOp module, bool optimize);
 
-  /// Finishes what is left of the compilation, which is lazy, of the module
-  /// that holds the function `name`, so that calls can be timed.
-  llvm::Error prepare(llvm::StringRef name);
+  /// A compiled function, which may be called from several threads at once. It
+  /// takes one pointer for each argument; a pointer to the results comes first
+  /// where there are several.
+  using Function = void (*)(void **);
 
-  /// Calls the function `name`, which must have `llvm.emit_c_interface`, with
-  /// one pointer for each argument; a pointer to the results comes first where
-  /// there are several.
-  llvm::Error call(llvm::StringRef name, llvm::ArrayRef<void *> arguments);
+  /// The function `name`, which must have `llvm.emit_c_interface`. The first
+  /// look-up finishes what is left of the compilation, which is lazy.
+  llvm::Expected<Function> lookup(llvm::StringRef name);
 
 private:
   std::unique_ptr<mlir::ExecutionEngine> engine;

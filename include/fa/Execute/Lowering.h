@@ -18,8 +18,9 @@ namespace fa::execute {
 mlir::LogicalResult lowerToLevelC(mlir::ModuleOp module);
 
 /// Appends upstream's passes from level C to the LLVM dialect. Buffers come
-/// from the functions in HostMemory.h.
-void buildCPUPipeline(mlir::OpPassManager &manager);
+/// from the functions in HostMemory.h. With `parallel` the tiles of an
+/// `scf.forall` run on all cores; that changes no bit of the results.
+void buildCPUPipeline(mlir::OpPassManager &manager, bool parallel);
 
 } // namespace fa::execute
 

@@ -23,8 +23,9 @@ enum class Precision {
 
 /// Adds to `module` a function `name` that computes `problem` by its
 /// definition, in loops over rows and keys. It uses none of our passes. It
-/// takes the problem's arguments and then two memrefs of f64 that it fills: o
-/// and lse. Fails with a diagnostic where a region uses an op that it cannot
+/// takes the problem's arguments and then two memrefs of f64, o and lse, and
+/// two indexes: it fills the rows first, first + step, ... of each sequence and
+/// head. Fails with a diagnostic where a region uses an op that it cannot
 /// widen.
 mlir::FailureOr<mlir::func::FuncOp>
 buildReference(const AttentionFunction &problem, mlir::ModuleOp module,
