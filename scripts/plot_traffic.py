@@ -1,122 +1,131 @@
 #!/usr/bin/env python3
-"""Measures and plots the bytes that attention moves, against the size of shared memory.
+"""Bytes that attention moves against M, the on-chip memory: measures them, and draws docs/traffic.svg.
 
-    plot_traffic.py measure FA_RUN SPEC CSV    runs FlashAttention 1's and 2's loops with the paper's blocks
-    plot_traffic.py plot CSV SVG               draws them
+    plot_traffic.py --measure FA_RUN SPEC [KIB...] > docs/traffic.csv    executes SPEC (bf16, D = 128) for each M, in KiB
+    plot_traffic.py docs/traffic.csv > docs/traffic.svg
 
-A line of the CSV is a pipeline, its shared memory in KiB, and a line of fa-run's --traffic-csv. Standard attention, whose
-scores go to memory and come back, moves the same for any memory.
+One head of N = 2048 queries and keys. The outer loop's block has M / 4 D rows, the inner one's as many, D at most
+(FlashAttention 1, Algorithm 1), M in elements. Standard attention has no blocks, so M is nothing to it.
 """
 import csv
-import os
+import math
 import subprocess
 import sys
 import tempfile
 
-MEMORIES = [32, 48, 64, 80, 96, 128, 160, 192, 224]
-SEQ, HEAD_DIM = 2048, 128
-PIPELINES = {"--tile": "--tile",
-             "--tile --loop-invariant-code-motion": "FlashAttention 1: --tile, K and V hoisted",
-             "--tile --interchange": "FlashAttention 2: --tile --interchange",
-             "--decompose-attention": "standard attention: --decompose-attention"}
-COLORS = ["#9a6fb0", "#c8553d", "#2a6f97", "#6b705c"]
-MIB = 1 << 20
+N, D, ELEMENT_BYTES, STATE_BYTES = 2048, 128, 2, 4
+MEMORIES = [16, 32, 64, 128, 256]
+MIB = 2 ** 20
 
-# The picture, in pixels.
-WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 760, 440, 70, 20, 50, 50
+# What each kind of loops is called in the CSV and in the picture, and its colour, which does on white and on black.
+SERIES = {"standard": ("standard attention", "#2da44e"),
+          "v1": ("V1: KV outside", "#d9730d"),
+          "v2": ("V2: Q outside", "#2f81f7")}
+TEXT = "#7d8590"
 
-
-def run(fa_run, spec, memory, passes):
-    """The lines of one run."""
-    with tempfile.TemporaryDirectory() as folder:
-        path = os.path.join(folder, "traffic.csv")
-        subprocess.run([fa_run, spec, f"--choose-schedule=policy=paper shared-bytes={memory * 1024}", *passes,
-                        f"--sizes=B=1,Hq=1,Hkv=1,Sq={SEQ},Skv={SEQ}", f"--traffic-csv={path}"],
-                       check=True, stdout=subprocess.DEVNULL)
-        with open(path, encoding="utf-8") as file:
-            return list(csv.DictReader(file))
+# The picture and its axes, in pixels; both axes are logarithmic.
+WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 640, 380, 70, 170, 44, 52
+BYTES_RANGE = (4, 512)
 
 
-def measure(fa_run, spec, path):
-    with tempfile.NamedTemporaryFile("w", suffix=".mlir") as full, open(path, "w", encoding="utf-8") as out:
-        with open(spec, encoding="utf-8") as file:
-            full.write(file.read().replace("using [#attn.causal]", ""))
-        full.flush()
-        writer = None
-        for name in PIPELINES:
-            for memory in MEMORIES:
-                for row in run(fa_run, full.name, memory, name.split()):
-                    row = {"pipeline": name, "shared_kib": memory, **row}
-                    if not writer:
-                        writer = csv.DictWriter(out, row.keys(), lineterminator="\n")
-                        writer.writeheader()
-                    writer.writerow(row)
+def passes(loops, kib):
+    """The command line of the loops for M of `kib` KiB. --tile puts KV outside, --interchange Q."""
+    if loops == "standard":
+        return ["--decompose-attention"]
+    outer = -(-kib * 1024 // ELEMENT_BYTES // (4 * D))
+    inner = min(outer, D)
+    if loops == "v1":
+        # K's and V's tiles are loaded outside the loop over queries, as in the paper's line 6.
+        return [f"--choose-schedule=policy=paper br={inner} bc={outer}", "--tile", "--loop-invariant-code-motion"]
+    return [f"--choose-schedule=policy=paper br={outer} bc={inner}", "--tile", "--interchange"]
 
 
-def read(path):
-    """Total MiB by pipeline and KiB, and the sequence length."""
-    totals = {}
+def measure(fa_run, spec, loops, kib):
+    """The bytes loaded and stored."""
+    with tempfile.NamedTemporaryFile("r", suffix=".csv", encoding="utf-8") as file:
+        subprocess.run([fa_run, spec, *passes(loops, kib), f"--sizes=B=1,Hq=1,Hkv=1,Sq={N},Skv={N}",
+                        f"--traffic-csv={file.name}"], check=True, stdout=subprocess.DEVNULL)
+        rows = list(csv.DictReader(file))
+    return sum(int(row["load_bytes"]) for row in rows), sum(int(row["store_bytes"]) for row in rows)
+
+
+def write_csv(fa_run, spec, memories):
+    print("loops,memory_kib,load_bytes,store_bytes")
+    for loops in SERIES:
+        for kib in memories:
+            print(loops, kib, *measure(fa_run, spec, loops, kib), sep=",")
+
+
+def law(loops, kib):
+    """The term that goes with N^2 D^2 / M, in bytes: what is moved with each block of the outer loop."""
+    moved = ELEMENT_BYTES + 2 * STATE_BYTES if loops == "v1" else 2 * ELEMENT_BYTES  # q, acc twice; k, v
+    return 4 * moved * ELEMENT_BYTES * N * N * D * D / (kib * 1024)
+
+
+def place_x(kib):
+    span = math.log2(MEMORIES[-1] / MEMORIES[0])
+    return LEFT + (WIDTH - LEFT - RIGHT) * math.log2(kib / MEMORIES[0]) / span
+
+
+def place_y(count):
+    low, high = BYTES_RANGE
+    share = math.log2(count / MIB / low) / math.log2(high / low)
+    return HEIGHT - BOTTOM - (HEIGHT - TOP - BOTTOM) * share
+
+
+def text(x, y, words, anchor="middle", colour=TEXT, more=""):
+    return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" fill="{colour}"{more}>{words}</text>'
+
+
+def line(points, colour, more=""):
+    path = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
+    return f'<polyline points="{path}" fill="none" stroke="{colour}"{more}/>'
+
+
+def axes():
+    end = WIDTH - RIGHT
+    yield text(LEFT, 20, f"Bytes moved: N = {N}, D = {D}, bf16, one head", "start")
+    for power in range(int(math.log2(BYTES_RANGE[0])), int(math.log2(BYTES_RANGE[1])) + 1):
+        y = place_y(2 ** power * MIB)
+        yield line([(LEFT, y), (end, y)], TEXT, ' stroke-opacity="0.3"')
+        yield text(LEFT - 8, y + 4, f"{2 ** power} MiB", "end")
+    for kib in MEMORIES:
+        yield text(place_x(kib), HEIGHT - BOTTOM + 20, f"{kib} KiB")
+    yield text((LEFT + end) / 2, HEIGHT - 10, "M, on-chip memory")
+
+
+def series(loops, rows):
+    name, colour = SERIES[loops]
+    points = [(place_x(kib), place_y(count)) for kib, count in rows]
+    yield line(points, colour, ' stroke-width="2"')
+    for x, y in points:
+        yield f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3.5" fill="{colour}"/>'
+    yield text(points[-1][0] + 10, points[-1][1] + 4, name, "start", colour)
+    if loops != "standard":
+        yield line([(place_x(kib), place_y(law(loops, kib))) for kib in (MEMORIES[0], MEMORIES[-1])], colour,
+                   ' stroke-dasharray="3 4"')
+
+
+def draw(path):
     with open(path, encoding="utf-8") as file:
-        for row in csv.DictReader(file):
-            series = totals.setdefault(row["pipeline"], {})
-            memory, moved = int(row["shared_kib"]), int(row["load_bytes"]) + int(row["store_bytes"])
-            series[memory] = series.get(memory, 0) + moved / MIB
-            length = int(row["seq_q"])
-    return totals, length
-
-
-def text(x, y, content, anchor="middle", color="#333"):
-    return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" fill="{color}">{content}</text>'
-
-
-def line(x0, y0, x1, y1, color):
-    return f'<line x1="{x0:.1f}" y1="{y0:.1f}" x2="{x1:.1f}" y2="{y1:.1f}" stroke="{color}"/>'
-
-
-def tick_step(most):
-    """A round step with at most eight ticks."""
-    step = 1
-    while most / step > 8:
-        step = step * 5 // 2 if str(step)[0] == "2" else step * 2
-    return step
-
-
-def draw(totals, length):
-    series = {PIPELINES.get(name, name): points for name, points in totals.items()}
-    memories = sorted({memory for points in series.values() for memory in points})
-    most = max(value for points in series.values() for value in points.values())
-    scale_x = (WIDTH - LEFT - RIGHT) / memories[-1]
-    scale_y = (HEIGHT - TOP - BOTTOM) / most
-    place = lambda memory, value: (LEFT + memory * scale_x, HEIGHT - BOTTOM - value * scale_y)
-
-    parts = [f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{HEIGHT}" '
-             f'viewBox="0 0 {WIDTH} {HEIGHT}" font-family="sans-serif" font-size="12">',
-             f'<rect width="{WIDTH}" height="{HEIGHT}" fill="white"/>',
-             text(WIDTH / 2, 24, f"MiB moved by one head, N = {length}, D = {HEAD_DIM}, bf16, the paper's blocks"),
-             text(WIDTH / 2, HEIGHT - 12, "shared memory M, KiB")]
-    step = tick_step(most)
-    for value in range(0, int(most) + 1, step):
-        x, y = place(0, value)
-        parts += [line(x, y, WIDTH - RIGHT, y, "#ddd"), text(x - 8, y + 4, value, "end")]
-    for memory in memories:
-        x, y = place(memory, 0)
-        parts += [line(x, y, x, y + 4, "#333"), text(x, y + 18, memory)]
-    for index, (label, points) in enumerate(series.items()):
-        color = COLORS[index % len(COLORS)]
-        path = " ".join("{:.1f},{:.1f}".format(*place(memory, points[memory])) for memory in sorted(points))
-        parts.append(f'<polyline points="{path}" fill="none" stroke="{color}" stroke-width="2"/>')
-        y = TOP + 16 * index
-        parts += [line(WIDTH - RIGHT - 300, y - 4, WIDTH - RIGHT - 276, y - 4, color),
-                  text(WIDTH - RIGHT - 270, y, label, "start", color)]
-    return "\n".join([*parts, "</svg>"]) + "\n"
+        rows = list(csv.DictReader(file))
+    print(f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" height="{HEIGHT}" '
+          'font-family="sans-serif" font-size="12">')
+    print(*axes(), sep="\n")
+    for loops in SERIES:
+        counts = [(int(row["memory_kib"]), int(row["load_bytes"]) + int(row["store_bytes"]))
+                  for row in rows if row["loops"] == loops]
+        print(*series(loops, counts), sep="\n")
+    print(text(WIDTH - RIGHT + 10, HEIGHT - BOTTOM + 4, "dashed: N² D² / M", "start"))
+    print("</svg>")
 
 
 def main():
-    if len(sys.argv) == 5 and sys.argv[1] == "measure":
-        measure(*sys.argv[2:])
-    elif len(sys.argv) == 4 and sys.argv[1] == "plot":
-        with open(sys.argv[3], "w", encoding="utf-8") as file:
-            file.write(draw(*read(sys.argv[2])))
+    arguments = sys.argv[1:]
+    if len(arguments) >= 3 and arguments[0] == "--measure":
+        write_csv(arguments[1], arguments[2], [int(kib) for kib in arguments[3:]] or MEMORIES)
+    elif len(arguments) == 1:
+        draw(arguments[0])
     else:
         sys.exit(__doc__)
 
