@@ -57,7 +57,7 @@ void fa::buildFa2Pipeline(OpPassManager &pm, const PipelineOptions &options) {
   function.addPass(attn::createDelayNormalization());
   // Kernels cannot follow lists of blocks: their loops take all blocks.
   attn::SkipMaskedBlocksOptions skip;
-  skip.blockLists = options.level <= Level::Arithmetic;
+  skip.blockLists = options.blockLists && options.level <= Level::Arithmetic;
   function.addPass(attn::createSkipMaskedBlocks(skip));
   function.addPass(attn::createPadTiles());
   if (options.level == Level::Blocks)

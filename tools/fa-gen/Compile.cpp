@@ -106,6 +106,8 @@ fa::compileKernel(const DialectRegistry &registry, const KernelSpec &spec,
   options.bc = overrides.bc;
   options.teams = overrides.teams;
   options.stages = overrides.stages;
+  options.rescale = overrides.rescale;
+  options.blockLists = false;
   options.level = Level::Arithmetic;
   buildFa2Pipeline(front, options);
   if (failed(front.run(*module)))

@@ -27,6 +27,7 @@ struct CompiledKernel {
 /// Parts of the schedule given by hand; 0: the model's choice.
 struct ScheduleOverrides {
   int64_t br = 0, bc = 0, teams = 0, stages = 0;
+  std::string rescale = "always"; ///< always or lazy
 };
 
 /// The kernel's name: fwd_bf16_d128_causal_sm_80.

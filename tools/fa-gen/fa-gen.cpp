@@ -80,6 +80,13 @@ static cl::opt<int64_t, true>
                           "choice)"),
                  cl::cat(category));
 
+static cl::opt<std::string, true>
+    rescaleOption("rescale", cl::location(overrides.rescale),
+                  cl::init("always"), cl::value_desc("always|lazy"),
+                  cl::desc("when a state moves to a new maximum: in every "
+                           "block, or only where it grew by more than 2^8"),
+                  cl::cat(category));
+
 static LogicalResult fail(const llvm::Twine &message) {
   llvm::WithColor::error(llvm::errs(), "fa-gen") << message << "\n";
   return failure();
@@ -217,6 +224,7 @@ static std::string hashOf(const KernelSpec &spec, StringRef arch,
   for (int64_t value :
        {overrides.br, overrides.bc, overrides.teams, overrides.stages})
     text += " " + std::to_string(value);
+  text += " " + overrides.rescale;
   llvm::XXH128_hash_t hash = llvm::xxh3_128bits(llvm::ArrayRef(
       reinterpret_cast<const uint8_t *>(text.data()), text.size()));
   return llvm::formatv("{0:x-16}{1:x-16}", hash.high64, hash.low64).str();

@@ -48,6 +48,11 @@ struct PipelineOptions : public mlir::PassPipelineOptions<PipelineOptions> {
       *this, "teams",
       llvm::cl::desc("teams in a thread block (0: the schedule's)"),
       llvm::cl::init(0)};
+  Option<bool> blockLists{
+      *this, "block-lists",
+      llvm::cl::desc("list the blocks of masks that leave no full block known; "
+                     "levels below arithmetic have no loops over lists"),
+      llvm::cl::init(true)};
   Option<int64_t> stages{
       *this, "stages",
       llvm::cl::desc(

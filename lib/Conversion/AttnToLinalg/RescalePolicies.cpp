@@ -57,6 +57,18 @@ static RescaledState rescaleLazily(GenericBuilder &b, attn::UpdateOp op,
   return {rows.max, rows.sum, rows.guard, rows.alpha, /*isRare=*/true};
 }
 
+/// A branch on the disjunction of flags of rows, of which both sides give the
+/// same for a row whose flag is false.
+static Value
+branchOfAnyRow(GenericBuilder &b, Value any,
+               function_ref<void(OpBuilder &, Location)> thenBuilder,
+               function_ref<void(OpBuilder &, Location)> elseBuilder) {
+  auto branch =
+      scf::IfOp::create(b.builder, b.loc, any, thenBuilder, elseBuilder);
+  branch->setAttr(attn::kAnyRowAttrName, b.builder.getUnitAttr());
+  return branch.getResult(0);
+}
+
 /// The block's maxima for the rows that have seen no key, which are looked for
 /// only where there is such a row.
 static Value takeFirstMaxima(GenericBuilder &b, Value scores, Value max) {
@@ -80,7 +92,7 @@ static Value takeFirstMaxima(GenericBuilder &b, Value scores, Value max) {
   auto keep = [&](OpBuilder &builder, Location loc) {
     scf::YieldOp::create(builder, loc, max);
   };
-  return scf::IfOp::create(b.builder, b.loc, anyEmpty, take, keep).getResult(0);
+  return branchOfAnyRow(b, anyEmpty, take, keep);
 }
 
 /// Nothing is rescaled: a row stays at the maximum of its first block.
@@ -129,6 +141,5 @@ Value fa::rescaleAccumulator(GenericBuilder &b, Value acc,
   auto keep = [&](OpBuilder &builder, Location loc) {
     scf::YieldOp::create(builder, loc, acc);
   };
-  return scf::IfOp::create(b.builder, b.loc, anyMoved, rescale, keep)
-      .getResult(0);
+  return branchOfAnyRow(b, anyMoved, rescale, keep);
 }

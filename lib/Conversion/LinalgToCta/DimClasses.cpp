@@ -18,6 +18,8 @@ DimClasses::DimClasses(Operation *root) {
       tieLinalg(linalgOp);
     else if (auto loop = dyn_cast<scf::ForOp>(op))
       tieLoop(loop);
+    else if (auto branch = dyn_cast<scf::IfOp>(op))
+      tieBranch(branch);
     else if (isa<tensor::PadOp, tensor::CastOp>(op))
       tieAll(op->getResult(0), op->getOperand(0));
     else if (auto slice = dyn_cast<tensor::ExtractSliceOp>(op);
@@ -71,6 +73,15 @@ void DimClasses::tieLoop(scf::ForOp loop) {
     tieAll(arg, yielded);
     tieAll(yielded, result);
   }
+}
+
+void DimClasses::tieBranch(scf::IfOp branch) {
+  for (Region *region : branch.getRegions())
+    if (!region->empty())
+      for (auto [yielded, result] :
+           llvm::zip_equal(region->front().getTerminator()->getOperands(),
+                           branch.getResults()))
+        tieAll(yielded, result);
 }
 
 void DimClasses::divide(Value tile, int64_t dim) {

@@ -44,6 +44,7 @@ private:
   void tieAll(mlir::Value lhs, mlir::Value rhs);
   void tieLinalg(mlir::linalg::LinalgOp op);
   void tieLoop(mlir::scf::ForOp loop);
+  void tieBranch(mlir::scf::IfOp branch);
   bool isDivided(Key key) const;
 
   llvm::EquivalenceClasses<Key> classes;

@@ -418,11 +418,21 @@ LogicalResult KernelEmitter::emitOp(Operation &op) {
     return emitLoad(pad.getResult());
   if (auto inner = dyn_cast<scf::ForOp>(op))
     return emitLoop(inner);
+  if (auto branch = dyn_cast<scf::IfOp>(op))
+    return emitBranch(branch);
+  // The one flag of all rows is read as the flags of rows.
+  if (auto extract = dyn_cast<tensor::ExtractOp>(op);
+      extract && extract.getIndices().empty())
+    if (Value flags = mapping.lookupOrNull(extract.getTensor())) {
+      mapping.map(extract.getResult(), flags);
+      return success();
+    }
   if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op)) {
     if (linalg::isaContractionOpInterface(linalgOp))
       return emitContraction(linalgOp);
     if (auto generic = dyn_cast<linalg::GenericOp>(op))
-      return emitGeneric(generic);
+      return isAnyOfRows(generic) ? emitAnyOfRows(generic)
+                                  : emitGeneric(generic);
   }
   return emitScalarOp(op);
 }

@@ -48,6 +48,12 @@ private:
   mlir::LogicalResult emitGeneric(mlir::linalg::GenericOp op);
   mlir::LogicalResult emitStores();
 
+  // Branches.
+  static bool isAnyOfRows(mlir::linalg::GenericOp op);
+  mlir::LogicalResult emitAnyOfRows(mlir::linalg::GenericOp op);
+  mlir::LogicalResult emitBranch(mlir::scf::IfOp op);
+  mlir::FailureOr<mlir::Value> branchValue(mlir::Value value, mlir::Type type);
+
   // Tiles.
   int64_t teamSize(int64_t size, bool isDivided) const {
     return isDivided ? size / shape.teams : size;

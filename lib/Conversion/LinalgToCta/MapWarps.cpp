@@ -62,10 +62,9 @@ private:
     if (schedule.partition != Partition::SplitQ)
       return function.emitError("--map-warps divides the rows of Q among teams "
                                 "(partition = split_q), found split_k");
-    if (schedule.rescale != Rescale::Always)
-      return function.emitError(
-          "--map-warps takes rescale=always only, found another policy in the "
-          "schedule");
+    if (schedule.rescale == Rescale::FirstMax)
+      return function.emitError("--map-warps takes rescale=always or lazy, "
+                                "found first-max in the schedule");
     OpBuilder builder(function);
     auto module = gpu::GPUModuleOp::create(
         builder, function.getLoc(), (function.getName() + "_kernels").str());

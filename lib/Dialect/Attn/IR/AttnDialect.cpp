@@ -41,6 +41,11 @@ void AttnDialect::initialize() {
 
 LogicalResult AttnDialect::verifyOperationAttribute(Operation *op,
                                                     NamedAttribute attr) {
+  if (attr.getName() == kAnyRowAttrName) {
+    if (!isa<scf::IfOp>(op) || !isa<UnitAttr>(attr.getValue()))
+      return op->emitOpError("'attn.any_row' is a unit attribute of scf.if");
+    return success();
+  }
   if (attr.getName() != kScheduleAttrName)
     return op->emitOpError("has no attribute '")
            << attr.getName().getValue() << "' in the attn dialect";

@@ -41,6 +41,10 @@ struct VariantScope {
 namespace fa::attn {
 /// The discardable attribute of a function that holds its `#attn.schedule`.
 inline constexpr llvm::StringLiteral kScheduleAttrName = "attn.schedule";
+/// The discardable attribute of an scf.if whose condition is the disjunction of
+/// a flag for each row of a tile, and whose regions give the same for a row
+/// whose flag is false: any group of whole rows may branch for itself.
+inline constexpr llvm::StringLiteral kAnyRowAttrName = "attn.any_row";
 } // namespace fa::attn
 
 #endif // FA_DIALECT_ATTN_IR_ATTNDIALECT_H
