@@ -18,14 +18,19 @@ constexpr int64_t kSlabRows = 16;
 /// two that share a load of their operand.
 constexpr int64_t kInstructionDepth = 16;
 constexpr int64_t kWarpThreads = 32;
-/// Registers beside accumulators and scores: addresses and counters, operand
-/// fragments and addresses that grow with the head dimension, and for each slab
-/// after the first its row statistics and fragments. Fitted to what ptxas 13.0
-/// used with Bc 64: 125 for D 64, 168 for D 128, 213 for D 192, 274 (with what
-/// it spilled) for D 256; and more than 255 for two slabs with D 128, Bc 32.
-constexpr int64_t kBaseRegisters = 48;
-constexpr int64_t kHeadDimPerThreeRegisters = 16;
-constexpr int64_t kSlabRegisters = 28;
+/// Registers that a kernel needs beside accumulators and scores: addresses,
+/// counters, row statistics and operand fragments. ptxas 13.0 gets by with
+/// these without a spill (D 128, 32 rows, Bc 64: 255 in all), and takes more
+/// where there are more.
+constexpr int64_t kOtherRegisters = 63;
+/// What ptxas 13.0 needs more before sm_90: D 128 with 32 rows spills there.
+constexpr int64_t kOlderRegisters = 8;
+constexpr int kFirstHopperMajor = 9;
+/// What copies of rows with a segment that is used in part need more: D 112
+/// with 32 rows and Bc 64 spills.
+constexpr int64_t kPartialSegmentRegisters = 24;
+/// Bytes of a row's segment in shared memory, which are the swizzle's.
+constexpr int64_t kSegmentBytes = 128;
 /// What tiles are aligned to in shared memory: eight rows of a 128-byte
 /// swizzle.
 constexpr int64_t kAlignment = 1024;
@@ -47,7 +52,9 @@ static int64_t alignUp(int64_t value, int64_t alignment) {
 Resources fa::computeResources(const ScheduleProblem &problem,
                                const Schedule &schedule) {
   auto tile = [&](int64_t rows, int64_t columns) {
-    return alignUp(rows * columns * problem.elementBytes, kAlignment);
+    return alignUp(rows *
+                       alignUp(columns * problem.elementBytes, kSegmentBytes),
+                   kAlignment);
   };
   Resources resources;
   resources.sharedBytes =
@@ -66,12 +73,12 @@ Resources fa::computeResources(const ScheduleProblem &problem,
   int64_t threads = kWarpThreads * schedule.warps;
   int64_t accumulator = rows * problem.headDimV / threads;
   int64_t scores = rows * columns / threads;
-  int64_t slabs =
-      (rows + kSlabRows * schedule.warps - 1) / (kSlabRows * schedule.warps);
+  bool hasPartialSegment =
+      problem.headDim * problem.elementBytes % kSegmentBytes ||
+      problem.headDimV * problem.elementBytes % kSegmentBytes;
   resources.registersPerThread =
-      accumulator + scores + kBaseRegisters +
-      3 * problem.headDim / kHeadDimPerThreeRegisters +
-      (slabs - 1) * kSlabRegisters;
+      accumulator + scores + kOtherRegisters +
+      (hasPartialSegment ? kPartialSegmentRegisters : 0);
   return resources;
 }
 
@@ -126,7 +133,8 @@ std::optional<std::string> fa::findViolation(const ScheduleProblem &problem,
 
 bool fa::fitsRegisters(const ScheduleProblem &problem, const Schedule &schedule,
                        const Target &target) {
-  return computeResources(problem, schedule).registersPerThread <=
+  int64_t more = target.computeMajor < kFirstHopperMajor ? kOlderRegisters : 0;
+  return computeResources(problem, schedule).registersPerThread + more <=
          target.maxRegistersPerThread;
 }
 

@@ -49,21 +49,25 @@ static std::optional<Schedule> chooseStages(const ScheduleProblem &problem,
 
 std::optional<Schedule> fa::chooseForTarget(const ScheduleProblem &problem,
                                             const Target &target) {
+  // 32 rows a warp before 16, and the more keys the better; blocks of 16 keys
+  // are for what nothing else fits. One block alone on a multiprocessor has
+  // nothing to do while it loads.
+  std::optional<Schedule> alone;
   Schedule schedule;
   schedule.target = target.name;
-  // Blocks of 16 keys are for what nothing else fits: they spend more on the
-  // row statistics than 32 rows a warp save.
   for (const std::vector<int64_t> &blocks :
        {std::vector<int64_t>{64, 32}, std::vector<int64_t>{16}})
     for (int64_t br : {128, 64})
       for (int64_t bc : blocks) {
         schedule.br = br;
         schedule.bc = bc;
-        if (std::optional<Schedule> best =
-                chooseStages(problem, schedule, target))
+        std::optional<Schedule> best = chooseStages(problem, schedule, target);
+        if (best && blocksPerSM(problem, *best, target) > 1)
           return best;
+        if (best && !alone)
+          alone = best;
       }
-  return std::nullopt;
+  return alone;
 }
 
 int64_t fa::paperBlock(int64_t sharedBytes, const ScheduleProblem &problem) {

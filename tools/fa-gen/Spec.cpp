@@ -140,8 +140,8 @@ FailureOr<KernelSpec> fa::makeSpec(MLIRContext &context, int64_t headDim,
   if (mask != "none" && mask != "causal")
     return emitError(loc, "unknown mask '")
            << mask << "', expected none or causal";
-  if (headDim < 64 || headDim > 256 || headDim % 64 != 0)
-    return emitError(loc, "head dimensions are multiples of 64 from 64 to 256, "
+  if (headDim < 16 || headDim > 256 || headDim % 16 != 0)
+    return emitError(loc, "head dimensions are multiples of 16 from 16 to 256, "
                           "found ")
            << headDim;
   context.loadDialect<attn::AttnDialect, func::FuncDialect>();

@@ -92,12 +92,13 @@ bool fitsRegisters(const ScheduleProblem &problem, const Schedule &schedule,
 int64_t blocksPerSM(const ScheduleProblem &problem, const Schedule &schedule,
                     const Target &target);
 
-/// The choice for a target, by the resource model: 32 rows a warp where the
-/// registers allow it, else 16; the largest blocks of keys that fit; and the
-/// stages that leave the most blocks resident, which hide more than stages do.
-/// Measured on an H200 (docs/perf-log.md): at D 128, where 32 rows spill, three
-/// blocks with one stage beat two with two by 12%; at D 64 32 rows beat 16 by
-/// up to 6%, and one stage beats two by 5%.
+/// The choice for a target, by the resource model: the largest blocks of which
+/// two are resident; 32 rows a warp before 16, then the more keys the better,
+/// and the stages that leave the most blocks resident. Measured on an H200
+/// (docs/perf-log.md): at D 128, 32 rows beat 16 by 13%, since a warp reads all
+/// of K and V from shared memory; at D 256, 64 keys beat 32 by 11%. With
+/// `--prefetch` one stage is no slower than two. 128 keys are 4% faster at D
+/// 64, but spill.
 std::optional<Schedule> chooseForTarget(const ScheduleProblem &problem,
                                         const Target &target);
 

@@ -39,6 +39,9 @@ Value I32Builder::fromIndex(Value index) {
   auto cast = index.getDefiningOp<arith::IndexCastOp>();
   if (cast && cast.getIn().getType() == b.getI32Type())
     return cast.getIn();
+  auto unsignedCast = index.getDefiningOp<arith::IndexCastUIOp>();
+  if (unsignedCast && unsignedCast.getIn().getType() == b.getI32Type())
+    return unsignedCast.getIn();
   return b.createOrFold<arith::IndexCastOp>(b.getI32Type(), index);
 }
 

@@ -145,6 +145,34 @@ static LLVM::GlobalOp getSharedGlobal(gpu::GPUFuncOp func) {
                                 Attribute(), kTileAlignment, /*addrSpace=*/3);
 }
 
+/// `value`, which is the same in a whole warp, asked of its first lane: so
+/// ptxas knows that it is, and keeps it and what is built from it in uniform
+/// registers, beside those that the fragments fill.
+static Value makeUniform(ImplicitLocOpBuilder &b, Value value) {
+  I32Builder i{b};
+  return NVVM::ShflOp::create(b, b.getI32Type(), i.constant(0xffffffff), value,
+                              i.constant(0), i.constant(kWarpThreads - 1),
+                              NVVM::ShflKind::idx,
+                              /*return_value_and_is_valid=*/UnitAttr());
+}
+
+/// The bytes from a swizzled tile's first to what a lane's ldmatrix.x4 address
+/// names in its first 16x16 block. Rows first: lanes 0-15 name the rows, lane /
+/// 16 the chunk (A operands, and B stored [K, N]); otherwise lane bit 4 names
+/// the upper 8 rows and bit 3 the chunk (B stored [N, K]).
+static Value buildLaneOffset(I32Builder i, Value lane, bool rowFirst) {
+  Value row, chunk;
+  if (rowFirst) {
+    row = i.bitAnd(lane, 15);
+    chunk = i.shr(lane, 4);
+  } else {
+    row = i.add(i.bitAnd(lane, 7), i.mul(i.shr(lane, 4), 8));
+    chunk = i.bitAnd(i.shr(lane, 3), 1);
+  }
+  Value swizzled = i.bitXor(chunk, i.bitAnd(lane, 7));
+  return i.add(i.mul(row, kSegmentBytes), i.mul(swizzled, kChunkBytes));
+}
+
 /// Makes the values that name a thread, at the top of the function.
 static void buildThreadIds(Kernel &kernel) {
   LLVM::GlobalOp global = getSharedGlobal(kernel.func);
@@ -153,7 +181,8 @@ static void buildThreadIds(Kernel &kernel) {
   I32Builder i{b};
   kernel.thread = NVVM::ThreadIdXOp::create(b, b.getI32Type());
   kernel.lane = i.bitAnd(kernel.thread, kWarpThreads - 1);
-  Value warp = i.shr(kernel.thread, llvm::Log2_64(kWarpThreads));
+  Value warp =
+      makeUniform(b, i.shr(kernel.thread, llvm::Log2_64(kWarpThreads)));
   if (kernel.warps == 1) {
     kernel.team = warp;
     kernel.warp = i.constant(0);
@@ -166,6 +195,9 @@ static void buildThreadIds(Kernel &kernel) {
   }
   Value pointer = LLVM::AddressOfOp::create(b, global);
   kernel.shared = LLVM::PtrToIntOp::create(b, b.getI32Type(), pointer);
+  kernel.rowFirstOffset = buildLaneOffset(i, kernel.lane, /*rowFirst=*/true);
+  kernel.columnFirstOffset =
+      buildLaneOffset(i, kernel.lane, /*rowFirst=*/false);
 }
 
 //===----------------------------------------------------------------------===//
@@ -199,8 +231,9 @@ static SmallVector<Value> buildCoordinates(ImplicitLocOpBuilder &b,
     }
     if (n == 0 && work.getOrder().getKind() == cta::WorkOrder::LPT)
       coordinate = arith::SubIOp::create(b, i.add(size, -1), coordinate);
+    // Widened without a sign, which would take a register more.
     coordinates.push_back(
-        arith::IndexCastOp::create(b, b.getIndexType(), coordinate));
+        arith::IndexCastUIOp::create(b, b.getIndexType(), coordinate));
   }
   return coordinates;
 }

@@ -62,7 +62,7 @@ void fa::sinkAddresses(gpu::GPUFuncOp func) {
 static bool isFree(Operation *op) {
   auto gep = dyn_cast<LLVM::GEPOp>(op);
   return isa<LLVM::IntToPtrOp, arith::ExtSIOp, arith::ExtUIOp,
-             arith::IndexCastOp>(op) ||
+             arith::IndexCastOp, arith::IndexCastUIOp>(op) ||
          (gep && gep.getDynamicIndices().empty());
 }
 

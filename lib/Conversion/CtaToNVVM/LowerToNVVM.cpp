@@ -74,6 +74,7 @@ static LogicalResult convertFragments(Kernel &kernel) {
   populateVectorPatterns(converter, kernel, patterns);
   populateMmaPatterns(converter, kernel, patterns);
   populateMemoryPatterns(converter, kernel, patterns);
+  populateStorePatterns(converter, kernel, patterns);
   populateTeamPatterns(converter, kernel, patterns);
 
   ConversionTarget target(*context);

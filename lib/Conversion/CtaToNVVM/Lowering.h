@@ -49,9 +49,20 @@ struct Kernel {
   mlir::Value team;
   mlir::Value shared; ///< the address of shared memory
 
+  /// What a lane adds to a tile's address for ldmatrix, with the lanes over
+  /// rows first or over columns first; see MmaPatterns.cpp.
+  mlir::Value rowFirstOffset, columnFirstOffset;
+
   /// The first byte of each `cta.load`'s tile and each `cta.ring`'s stages.
   llvm::DenseMap<mlir::Operation *, int64_t> sharedOffset;
   int64_t sharedBytes = 0;
+
+  /// Shared memory that teams have no more use for where a `cta.store` stands.
+  struct Scratch {
+    int64_t offset;    ///< of the first team's
+    int64_t teamBytes; ///< from one team's to the next one's
+  };
+  llvm::DenseMap<mlir::Operation *, Scratch> storeScratch;
 
   int64_t threads() const { return teams * warps * kWarpThreads; }
 };
@@ -105,6 +116,9 @@ void populateMmaPatterns(const FragmentTypeConverter &converter,
 void populateMemoryPatterns(const FragmentTypeConverter &converter,
                             const Kernel &kernel,
                             mlir::RewritePatternSet &patterns);
+void populateStorePatterns(const FragmentTypeConverter &converter,
+                           const Kernel &kernel,
+                           mlir::RewritePatternSet &patterns);
 void populateTeamPatterns(const FragmentTypeConverter &converter,
                           const Kernel &kernel,
                           mlir::RewritePatternSet &patterns);

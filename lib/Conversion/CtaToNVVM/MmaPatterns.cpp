@@ -47,16 +47,7 @@ BlockReader::BlockReader(ImplicitLocOpBuilder &b, const Kernel &kernel,
                          bool rowFirst)
     : b(b), tile{type.getRows(), type.getCols()} {
   I32Builder i{b};
-  Value lane = kernel.lane, row, chunk;
-  if (rowFirst) {
-    row = i.bitAnd(lane, 15);
-    chunk = i.shr(lane, 4);
-  } else {
-    row = i.add(i.bitAnd(lane, 7), i.mul(i.shr(lane, 4), 8));
-    chunk = i.bitAnd(i.shr(lane, 3), 1);
-  }
-  Value swizzled = i.bitXor(chunk, i.bitAnd(lane, 7));
-  Value offset = i.add(i.mul(row, kSegmentBytes), i.mul(swizzled, kChunkBytes));
+  Value offset = rowFirst ? kernel.rowFirstOffset : kernel.columnFirstOffset;
   if (firstRow)
     offset = i.add(offset, i.mul(firstRow, kSegmentBytes));
   Value first = i.add(address, offset);
@@ -223,26 +214,16 @@ private:
                    MutableArrayRef<Value>(acc).slice(
                        layout.index(s, n + half, 0), 4));
     };
-    SmallVector<SmallVector<SmallVector<Value>>> left(steps);
-    auto readLeft = [&](int64_t step) {
+    // One step after another: A passes through few registers, or leaves those
+    // that it is in, and as many products as there are accumulators stand
+    // between two that wait for one another.
+    for (int64_t step = 0; step < steps; ++step) {
+      SmallVector<SmallVector<Value>> left;
       for (int64_t s = 0; s < layout.slabs(); ++s)
-        left[step].push_back(a.read(s, step));
-    };
-    if (isa<cta::TileType>(op.getA().getType())) {
-      // A passes through few registers, one step at a time.
-      for (int64_t step = 0; step < steps; ++step) {
-        readLeft(step);
-        for (int64_t n = 0; n < layout.blocks(); n += 2)
-          multiplyBlock(left[step], step, n);
-      }
-      return;
+        left.push_back(a.read(s, step));
+      for (int64_t n = 0; n < layout.blocks(); n += 2)
+        multiplyBlock(left, step, n);
     }
-    // A is in registers as a whole: finish one block of columns after another.
-    for (int64_t step = 0; step < steps; ++step)
-      readLeft(step);
-    for (int64_t n = 0; n < layout.blocks(); n += 2)
-      for (int64_t step = 0; step < steps; ++step)
-        multiplyBlock(left[step], step, n);
   }
 
   const FragmentTypeConverter &converter;

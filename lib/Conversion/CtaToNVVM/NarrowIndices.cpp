@@ -106,7 +106,8 @@ void IndexNarrowing::narrowLoop(scf::ForOp loop) {
 void IndexNarrowing::narrowOperands(Operation *op) {
   ImplicitLocOpBuilder b(op->getLoc(), op);
   for (OpOperand &operand : op->getOpOperands())
-    if (operand.get().getType().isIndex())
+    if (operand.get().getType().isIndex() &&
+        !operand.get().getDefiningOp<arith::IndexCastUIOp>())
       operand.set(arith::IndexCastOp::create(b, b.getIndexType(),
                                              narrow(operand.get())));
 }

@@ -36,6 +36,48 @@ static LogicalResult checkTile(Operation *op, cta::TileType tile) {
   return success();
 }
 
+/// Whether the warps' own slabs of `store`'s fragment fit into the rows of
+/// `load`'s tile that the same warps read as slabs, and these are not read any
+/// more.
+static bool canReuse(cta::LoadOp load, cta::StoreOp store) {
+  auto value = cast<VectorType>(store.getValue().getType());
+  cta::TileType tile = load.getTile().getType();
+  SwizzledTile needed{value.getDimSize(0), value.getDimSize(1)};
+  if (load.getKind() != cta::LoadKind::Each || tile.getRows() != needed.rows ||
+      tile.getByteSize() < needed.segments() * needed.segmentStride())
+    return false;
+  Block *block = store->getBlock();
+  auto isOver = [&](Operation *user) {
+    auto mma = dyn_cast<cta::MmaOp>(user);
+    Operation *inBlock = block->findAncestorOpInBlock(*user);
+    return mma && mma.getA() == load.getTile() && inBlock &&
+           inBlock->isBeforeInBlock(store);
+  };
+  return block->findAncestorOpInBlock(*load) &&
+         llvm::all_of(load->getUsers(), isOver);
+}
+
+/// Finds the tile that each store of a 16-bit fragment can pass through.
+static void findStoreScratch(Kernel &kernel) {
+  llvm::SmallPtrSet<Operation *, 4> taken;
+  kernel.func.walk([&](cta::StoreOp store) {
+    auto type = cast<VectorType>(store.getValue().getType());
+    std::optional<FragmentLayout> layout =
+        FragmentLayout::get(type.getShape(), kernel.warps);
+    if (!layout || layout->kind != FragmentKind::Matrix ||
+        type.getElementTypeBitWidth() != 16 || type.getDimSize(1) % kStepDepth)
+      return;
+    kernel.func.walk([&](cta::LoadOp load) {
+      if (kernel.storeScratch.contains(store) || !canReuse(load, store) ||
+          !taken.insert(load).second)
+        return;
+      int64_t bytes =
+          llvm::alignTo(load.getTile().getType().getByteSize(), kTileAlignment);
+      kernel.storeScratch[store] = {kernel.sharedOffset.lookup(load), bytes};
+    });
+  });
+}
+
 LogicalResult fa::layOutSharedMemory(Kernel &kernel) {
   auto place = [&](Operation *op, cta::TileType tile, int64_t copies) {
     if (failed(checkTile(op, tile)))
@@ -61,5 +103,8 @@ LogicalResult fa::layOutSharedMemory(Kernel &kernel) {
                      ring.getRing().getType().getStages());
     return failed(placed) ? WalkResult::interrupt() : WalkResult::advance();
   });
-  return failure(result.wasInterrupted());
+  if (result.wasInterrupted())
+    return failure();
+  findStoreScratch(kernel);
+  return success();
 }

@@ -21,9 +21,9 @@ namespace {
 /// A pattern that knows the layouts and the kernel's threads.
 template <typename OpTy> struct FragmentPattern : OpConversionPattern<OpTy> {
   FragmentPattern(const FragmentTypeConverter &converter, MLIRContext *context,
-                  const Kernel &kernel)
-      : OpConversionPattern<OpTy>(converter, context), converter(converter),
-        kernel(kernel) {}
+                  const Kernel &kernel, PatternBenefit benefit = 1)
+      : OpConversionPattern<OpTy>(converter, context, benefit),
+        converter(converter), kernel(kernel) {}
 
   const FragmentTypeConverter &converter;
   const Kernel &kernel;
@@ -211,11 +211,57 @@ struct ConvertCol : FragmentPattern<cta::ColOp> {
     return success();
   }
 };
+
+/// Columns against a limit of their row: the thread's own part of the column is
+/// taken off the limit once a row, so that each element compares a constant.
+struct ConvertColumnCompare : FragmentPattern<arith::CmpIOp> {
+  /// Before the pattern of elementwise operations.
+  ConvertColumnCompare(const FragmentTypeConverter &converter,
+                       MLIRContext *context, const Kernel &kernel)
+      : FragmentPattern(converter, context, kernel, /*benefit=*/2) {}
+
+  LogicalResult
+  matchAndRewrite(arith::CmpIOp op, OpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    std::optional<FragmentLayout> layout = converter.getLayout(op.getType());
+    auto columns = op.getLhs().getDefiningOp<vector::BroadcastOp>();
+    auto limits = op.getRhs().getDefiningOp<vector::BroadcastOp>();
+    auto iota = columns ? columns.getSource().getDefiningOp<cta::ColOp>()
+                        : cta::ColOp();
+    std::optional<FragmentLayout> rows =
+        limits ? converter.getLayout(limits.getSource().getType())
+               : std::nullopt;
+    if (!layout || layout->kind != FragmentKind::Matrix || !iota || !rows ||
+        rows->kind != FragmentKind::Row)
+      return rewriter.notifyMatchFailure(op, "no columns against row limits");
+    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
+    I32Builder i{b};
+    Value base = rewriter.getRemappedValue(iota.getBase());
+    Value first = i.add(base ? base : iota.getBase(),
+                        i.mul(i.bitAnd(kernel.lane, kQuad - 1), 2));
+    SmallVector<Value> limit = toElements(b, adaptor.getRhs());
+    SmallVector<Value> elements(limit.size());
+    for (int64_t s = 0; s < layout->slabs(); ++s)
+      for (int64_t half = 0; half < 2; ++half) {
+        Value rest = b.createOrFold<arith::SubIOp>(
+            limit[layout->index(s, 0, 2 * half)], first);
+        for (int64_t n = 0; n < layout->blocks(); ++n)
+          for (int64_t e = 2 * half; e < 2 * half + 2; ++e)
+            elements[layout->index(s, n, e)] = arith::CmpIOp::create(
+                b, op.getPredicate(),
+                i.constant(FragmentLayout::colOffset(n, e)), rest);
+      }
+    rewriter.replaceOp(
+        op, fromElements(b, converter.convertType(op.getType()), elements));
+    return success();
+  }
+};
 } // namespace
 
 void fa::populateVectorPatterns(const FragmentTypeConverter &converter,
                                 const Kernel &kernel,
                                 RewritePatternSet &patterns) {
   patterns.add<ConvertBroadcast, ConvertShapeCast, ConvertReduction, ConvertRow,
-               ConvertCol>(converter, patterns.getContext(), kernel);
+               ConvertCol, ConvertColumnCompare>(converter,
+                                                 patterns.getContext(), kernel);
 }

@@ -25,6 +25,8 @@ using namespace fa;
 
 /// The bytes of a row after which the swizzle of shared memory repeats.
 static constexpr int64_t kSwizzleBytes = 128;
+/// What products take of a row at a time, in 16-bit elements.
+static constexpr int64_t kProductDepth = 16;
 
 //===----------------------------------------------------------------------===//
 // Tiles
@@ -148,10 +150,10 @@ LogicalResult KernelEmitter::emitLoad(Value tile) {
            << type;
   VectorType part = fragmentType(tile);
   bool isEach = part.getShape() != type.getShape();
-  if (part.getDimSize(1) * 2 % kSwizzleBytes != 0)
+  if (part.getDimSize(1) % kProductDepth != 0)
     return mlir::emitError(tile.getLoc(),
                            "tiles that are loaded have rows of a "
-                           "multiple of 64 elements, found ")
+                           "multiple of 16 elements, found ")
            << type;
   auto tileType = cta::TileType::get(builder.getContext(), part.getDimSize(0),
                                      part.getDimSize(1), type.getElementType(),

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "KernelEmitter.h"
+#include "MaskLimits.h"
 
 #include "fa/Conversion/LinalgToCta/LinalgToCta.h"
 #include "fa/Dialect/Attn/Transforms/Transforms.h"
@@ -75,6 +76,7 @@ private:
       module.erase();
       return failure();
     }
+    normalizeMasks(*kernel);
     (*kernel)->setAttr(attn::kScheduleAttrName,
                        function->getAttr(attn::kScheduleAttrName));
     (*kernel)->setAttr("cta.stages",

@@ -14,10 +14,14 @@
 // CHECK: cta.mma %{{.*}}, transpose %{{.*}} -> !cta.flight<32x64xf32>
 // CHECK: vector.multi_reduction <maxnumf>, {{.*}} [1] : vector<32x64xf32> to vector<32xf32>
 // CHECK: cta.mma {{.*}} into {{.*}} : vector<32x64xbf16>, {{.*}} -> !cta.flight<32x128xf32>
-// The partial blocks compare columns with one limit a row.
-// CHECK: scf.for
+// The partial blocks compare columns, counted from the block's first key, with one limit a row: the mask's or K's end,
+// whichever comes first.
+// CHECK: scf.for %[[J:[a-z0-9]+]] =
+// CHECK: %[[J32:.*]] = arith.index_cast %[[J]] : index to i32
+// CHECK: %[[COL:.*]] = cta.col %[[J32]] : vector<1x64xi32>
 // CHECK: cta.row {{.*}} : vector<32xi32>
-// CHECK: cta.col {{.*}} : vector<1x64xi32>
+// CHECK: %[[LIMIT:.*]] = arith.minsi {{.*}} : vector<32xi32>
 // CHECK: arith.cmpi sle, {{.*}} : vector<32x64xi32>
+// CHECK-NOT: arith.andi
 // CHECK: cta.store {{.*}}, %[[O]]
 // CHECK: cta.store {{.*}}, %[[LSE]]

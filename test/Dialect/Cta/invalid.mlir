@@ -5,8 +5,8 @@ func.func private @f(!cta.tile<64x128xbf16, swizzle = 48>)
 
 // -----
 
-// expected-error @below {{expects rows of a multiple of the swizzle's 128 bytes, but found 64}}
-func.func private @f(!cta.tile<64x32xbf16, swizzle = 128>)
+// expected-error @below {{expects swizzled rows of a multiple of 16 bytes, but found 40}}
+func.func private @f(!cta.tile<64x20xbf16, swizzle = 128>)
 
 // -----
 

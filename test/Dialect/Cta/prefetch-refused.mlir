@@ -20,7 +20,7 @@ gpu.module @a {
     %c0 = arith.constant 0 : index
     %c64 = arith.constant 64 : index
     %ring = cta.ring : !cta.ring<1, !t>
-    // expected-warning @below {{prefetch leaves this loop: a ring of one stage has no room for a block ahead}}
+    // expected-warning @below {{prefetch leaves this loop: a ring of one stage that is alone in its loop has no room for a block ahead}}
     scf.for %j = %c0 to %n step %c64 {
       %e = cta.acquire %ring : !cta.ring<1, !t>
       cta.copy %K[%j, %c0] to %e : !m, !t

@@ -81,15 +81,22 @@ constexpr int64_t kSegmentBytes = 128;
 constexpr int64_t kChunkBytes = 16;
 constexpr int64_t kTileAlignment = 1024;
 
-/// A tile of 16-bit elements with a 128-byte swizzle: stored as [cols / 64]
-/// [rows][64], in which a row's 16-byte chunk c lies at c xor (row mod 8).
+/// A tile of 16-bit elements with a 128-byte swizzle: stored as
+/// [ceil(cols / 64)][rows][64], in which a row's 16-byte chunk c lies at c xor
+/// (row mod 8). What lies past the last column is never touched.
 struct SwizzledTile {
   int64_t rows;
   int64_t cols;
 
   static constexpr int64_t kSegmentCols = kSegmentBytes / 2;
 
-  int64_t segments() const { return cols / kSegmentCols; }
+  int64_t segments() const { return (cols + kSegmentCols - 1) / kSegmentCols; }
+  /// The chunks of a segment that hold columns.
+  int64_t chunks(int64_t segment) const {
+    int64_t rest = (cols - segment * kSegmentCols) * 2 / kChunkBytes;
+    return rest < kSegmentBytes / kChunkBytes ? rest
+                                              : kSegmentBytes / kChunkBytes;
+  }
   /// The bytes from one 64-column segment to the next.
   int64_t segmentStride() const { return rows * kSegmentBytes; }
   /// The byte at which element (row, col) lies.

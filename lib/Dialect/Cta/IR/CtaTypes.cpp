@@ -53,6 +53,9 @@ void TileType::print(AsmPrinter &printer) const {
   printer << '>';
 }
 
+/// The bytes that a swizzle permutes as one.
+static constexpr int64_t kChunkBytes = 16;
+
 LogicalResult TileType::verify(function_ref<InFlightDiagnostic()> emitError,
                                int64_t rows, int64_t cols, Type elementType,
                                int64_t swizzle) {
@@ -72,9 +75,9 @@ LogicalResult TileType::verify(function_ref<InFlightDiagnostic()> emitError,
     return emitError() << "expects at most " << kMaxElements
                        << " elements, but found " << rows << "x" << cols;
   int64_t rowBytes = cols * elementType.getIntOrFloatBitWidth() / 8;
-  if (swizzle && rowBytes % swizzle)
-    return emitError() << "expects rows of a multiple of the swizzle's "
-                       << swizzle << " bytes, but found " << rowBytes;
+  if (swizzle && rowBytes % kChunkBytes)
+    return emitError() << "expects swizzled rows of a multiple of "
+                       << kChunkBytes << " bytes, but found " << rowBytes;
   return success();
 }
 

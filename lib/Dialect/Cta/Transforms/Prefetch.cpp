@@ -6,13 +6,17 @@
 //===----------------------------------------------------------------------===//
 //
 // The blocks that a chain of loops runs over are numbered through: each loop
-// begins where the one before ends. With n stages, the copy of block k + n - 1
-// goes out in the place where block k is consumed.
+// begins where the one before ends. A copy goes out where its stage has just
+// become free. Where another tile is consumed later in the same block, that is
+// in the block itself: with n stages, block k + n is copied in block k. Else it
+// is at the next block's first consume, which copies block k + n - 1.
 //
 //===----------------------------------------------------------------------===//
 
 #include "fa/Dialect/Cta/Transforms/Passes.h"
 #include "fa/Support/GpuModules.h"
+
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/Dominance.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/PatternMatch.h"
@@ -26,17 +30,27 @@ namespace fa {
 
 using namespace fa;
 
+/// The size of a register and of a warp.
+static constexpr int64_t kRegisterBits = 32;
+static constexpr int64_t kWarpThreads = 32;
+/// A copy costs a dozen registers where it stands. Measured on an H200 with
+/// ptxas 13.0: beside 160 registers of fragments it is free, beside 192 it
+/// makes the kernel spill (docs/perf-log.md).
+static constexpr int64_t kRoomyRegisters = 160;
+
 namespace {
 /// How one loop fills and reads one ring.
 struct Staging {
   cta::AcquireOp acquire;
   cta::CopyOp copy;
   cta::ConsumeOp consume;
+  cta::ReleaseOp release;
+  /// The copy goes out after this one, for the block this many blocks ahead.
+  Operation *place = nullptr;
+  int64_t ahead = 0;
 
   Value ring() { return acquire.getRing(); }
-  int64_t ahead() {
-    return cast<cta::RingType>(ring().getType()).getStages() - 1;
-  }
+  int64_t stages() { return cast<cta::RingType>(ring().getType()).getStages(); }
 };
 
 using LoopStaging = SmallVector<Staging>;
@@ -55,6 +69,7 @@ public:
 private:
   void buildEnd();
   void buildPrologue();
+  void sinkLoads();
   void skewLoop(size_t loop);
   void buildDrain();
   /// The start of the block after the one at `block`, from inside loop `loop`.
@@ -73,40 +88,105 @@ private:
 // Analysis
 //===----------------------------------------------------------------------===//
 
+/// Finds how `loop` fills and reads the ring of `copy`.
+static FailureOr<Staging> findRingUse(cta::CopyOp copy, scf::ForOp loop,
+                                      std::string &reason) {
+  Staging staging;
+  staging.copy = copy;
+  staging.acquire = copy.getTile().getDefiningOp<cta::AcquireOp>();
+  for (Operation *user : staging.ring().getUsers()) {
+    if (user->getBlock() != loop.getBody())
+      continue;
+    if (auto consume = dyn_cast<cta::ConsumeOp>(user)) {
+      if (staging.consume || consume->isBeforeInBlock(copy)) {
+        reason = "a ring is not copied into and then consumed once a block";
+        return failure();
+      }
+      staging.consume = consume;
+    } else if (user != staging.acquire) {
+      reason = "a ring is filled more than once a block";
+      return failure();
+    }
+  }
+  if (staging.consume)
+    for (Operation *user : staging.consume.getTile().getUsers())
+      if (auto release = dyn_cast<cta::ReleaseOp>(user))
+        staging.release = release;
+  if (!staging.release || staging.acquire->getBlock() != loop.getBody() ||
+      staging.release->getBlock() != loop.getBody()) {
+    reason = "a ring is not copied into, consumed and released in the loop's "
+             "own body";
+    return failure();
+  }
+  return staging;
+}
+
+/// The registers of a thread that hold fragments (not row vectors) which live
+/// across `point`, an operation of a loop's body.
+static int64_t countLiveRegisters(Operation *point) {
+  Block *block = point->getBlock();
+  int64_t bits = 0;
+  auto count = [&](Value value) {
+    auto type = dyn_cast<VectorType>(value.getType());
+    bool isLive = type && type.getRank() == 2 &&
+                  llvm::any_of(value.getUsers(), [&](Operation *user) {
+                    Operation *inBlock = block->findAncestorOpInBlock(*user);
+                    return inBlock && point->isBeforeInBlock(inBlock);
+                  });
+    if (isLive)
+      bits += type.getNumElements() * type.getElementTypeBitWidth();
+  };
+  llvm::for_each(block->getArguments(), count);
+  for (Operation &op : llvm::make_range(block->begin(), point->getIterator()))
+    llvm::for_each(op.getResults(), count);
+  auto role = point->getParentOfType<cta::RoleOp>();
+  int64_t warps = role ? role.getWarps() : 1;
+  return bits / (kRegisterBits * kWarpThreads * warps);
+}
+
+/// Chooses where the copy of `staging`, one of a loop's `all`, goes out, and
+/// for which block.
+static void choosePlace(Staging &staging, LoopStaging &all) {
+  cta::ConsumeOp first, next;
+  for (Staging &other : all) {
+    cta::ConsumeOp consume = other.consume;
+    if (!first || consume->isBeforeInBlock(first))
+      first = consume;
+    if (staging.release->isBeforeInBlock(consume) &&
+        (!next || consume->isBeforeInBlock(next)))
+      next = consume;
+  }
+  if (!next) {
+    staging.place = first;
+    staging.ahead = staging.stages() - 1;
+    return;
+  }
+  // The next consume is a meeting of all threads that is there anyway. A copy
+  // into the only stage does not wait for it, if its addresses find room.
+  bool isUrgent = staging.stages() == 1 &&
+                  countLiveRegisters(staging.release) <= kRoomyRegisters;
+  staging.place = isUrgent ? staging.release.getOperation() : next;
+  staging.ahead = staging.stages();
+}
+
 /// Finds each ring that `loop` fills and reads in its own body, in the order of
 /// the copies.
 static FailureOr<LoopStaging> findStaging(scf::ForOp loop,
                                           std::string &reason) {
   LoopStaging result;
-  for (Operation &op : *loop.getBody()) {
-    auto copy = dyn_cast<cta::CopyOp>(op);
-    if (!copy)
-      continue;
-    auto acquire = copy.getTile().getDefiningOp<cta::AcquireOp>();
-    Staging staging{acquire, copy, nullptr};
-    for (Operation *user : acquire.getRing().getUsers()) {
-      if (user->getBlock() != loop.getBody())
-        continue;
-      if (auto consume = dyn_cast<cta::ConsumeOp>(user)) {
-        if (staging.consume || consume->isBeforeInBlock(copy)) {
-          reason = "a ring is not copied into and then consumed once a block";
-          return failure();
-        }
-        staging.consume = consume;
-      } else if (user != acquire) {
-        reason = "a ring is filled more than once a block";
-        return failure();
-      }
-    }
-    if (!staging.consume || acquire->getBlock() != loop.getBody()) {
-      reason = "a ring is not copied into and consumed in the loop's own body";
+  for (auto copy : loop.getBody()->getOps<cta::CopyOp>()) {
+    FailureOr<Staging> staging = findRingUse(copy, loop, reason);
+    if (failed(staging))
+      return failure();
+    result.push_back(*staging);
+  }
+  for (Staging &staging : result) {
+    choosePlace(staging, result);
+    if (!staging.ahead && staging.place == staging.consume) {
+      reason = "a ring of one stage that is alone in its loop has no room for "
+               "a block ahead";
       return failure();
     }
-    if (!staging.ahead()) {
-      reason = "a ring of one stage has no room for a block ahead";
-      return failure();
-    }
-    result.push_back(staging);
   }
   return result;
 }
@@ -150,7 +230,7 @@ static bool copySame(LoopStaging &a, scf::ForOp loopA, LoopStaging &b,
   if (a.size() != b.size())
     return false;
   for (auto [one, other] : llvm::zip(a, b)) {
-    if (one.ring() != other.ring() ||
+    if (one.ring() != other.ring() || one.ahead != other.ahead ||
         one.copy.getSource() != other.copy.getSource())
       return false;
     for (auto [x, y] :
@@ -203,6 +283,28 @@ void ChainSkew::buildEnd() {
                                  loop.getUpperBound());
 }
 
+/// Whether `value` is seen to be a multiple of `factor`.
+static bool isMultipleOf(Value value, int64_t factor) {
+  if (std::optional<int64_t> constant = getConstantIntValue(value))
+    return *constant % factor == 0;
+  Operation *op = value.getDefiningOp();
+  auto isMultiple = [&](Value operand) {
+    return isMultipleOf(operand, factor);
+  };
+  if (isa_and_nonnull<arith::MulIOp>(op))
+    return llvm::any_of(op->getOperands(), isMultiple);
+  return isa_and_nonnull<arith::AddIOp, arith::SubIOp, arith::MinSIOp,
+                         arith::MaxSIOp>(op) &&
+         llvm::all_of(op->getOperands(), isMultiple);
+}
+
+/// Whether the last block of `loop` is seen to be a whole step long.
+static bool hasWholeSteps(scf::ForOp loop) {
+  std::optional<int64_t> step = getConstantIntValue(loop.getStep());
+  return step && *step > 0 && isMultipleOf(loop.getLowerBound(), *step) &&
+         isMultipleOf(loop.getUpperBound(), *step);
+}
+
 Value ChainSkew::buildNext(Location loc, size_t loop, Value block) {
   Value next =
       arith::AddIOp::create(rewriter, loc, block, chain[loop].getStep());
@@ -210,6 +312,8 @@ Value ChainSkew::buildNext(Location loc, size_t loop, Value block) {
   for (scf::ForOp inner : llvm::drop_begin(chain, loop)) {
     if (inner == chain.back())
       break;
+    if (hasWholeSteps(inner))
+      continue;
     Value bound = inner.getUpperBound();
     Value capped = arith::MinSIOp::create(rewriter, loc, next, bound);
     Value before = arith::CmpIOp::create(
@@ -264,7 +368,7 @@ void ChainSkew::buildCopy(Staging &staging, scf::ForOp loop, Value block) {
 static int64_t maxAhead(LoopStaging &stagings) {
   int64_t most = 0;
   for (Staging &staging : stagings)
-    most = std::max(most, staging.ahead());
+    most = std::max(most, staging.ahead);
   return most;
 }
 
@@ -276,20 +380,40 @@ void ChainSkew::buildPrologue() {
     if (n)
       block = buildNext(chain.front().getLoc(), 0, block);
     for (Staging &staging : stagings.front())
-      if (n < staging.ahead())
+      if (n < staging.ahead)
         buildCopy(staging, chain.front(), block);
   }
 }
 
+/// Moves loads that only the chain needs below the first copies, so that both
+/// are under way at a time.
+void ChainSkew::sinkLoads() {
+  Block *block = chain.front()->getBlock();
+  for (auto load : llvm::make_early_inc_range(block->getOps<cta::LoadOp>())) {
+    bool isForChain =
+        load->isBeforeInBlock(chain.front()) &&
+        llvm::all_of(load->getUsers(), [&](Operation *user) {
+          Operation *inBlock = block->findAncestorOpInBlock(*user);
+          return inBlock && !inBlock->isBeforeInBlock(chain.front());
+        });
+    if (isForChain)
+      rewriter.moveOpBefore(load, chain.front());
+  }
+}
+
 void ChainSkew::skewLoop(size_t loop) {
-  for (Staging &staging : stagings[loop]) {
-    rewriter.setInsertionPointAfter(staging.consume);
+  // Backwards, since those that go out at one place are built right after it.
+  for (Staging &staging : llvm::reverse(stagings[loop])) {
+    if (!staging.ahead) {
+      rewriter.moveOpAfter(staging.acquire, staging.place);
+      rewriter.moveOpAfter(staging.copy, staging.acquire);
+      continue;
+    }
+    rewriter.setInsertionPointAfter(staging.place);
     Value block = chain[loop].getInductionVar();
-    for (int64_t n = 0; n < staging.ahead(); ++n)
+    for (int64_t n = 0; n < staging.ahead; ++n)
       block = buildNext(staging.copy.getLoc(), loop, block);
     buildCopy(staging, chain[loop], block);
-  }
-  for (Staging &staging : stagings[loop]) {
     rewriter.eraseOp(staging.copy);
     rewriter.eraseOp(staging.acquire);
   }
@@ -300,7 +424,7 @@ void ChainSkew::buildDrain() {
   int64_t most = maxAhead(stagings.front());
   for (int64_t n = 0; n < most; ++n)
     for (Staging &staging : stagings.front()) {
-      if (n >= staging.ahead())
+      if (n >= staging.ahead)
         continue;
       Location loc = chain.back().getLoc();
       Value full = cta::ConsumeOp::create(
@@ -315,6 +439,7 @@ int64_t ChainSkew::apply() {
   // 1. The first blocks, before the loops.
   buildEnd();
   buildPrologue();
+  sinkLoads();
   // 2. After the last loop, what was copied past the end. The rings are read
   // off the first loop's operations, so the drain is built before they go.
   buildDrain();
@@ -373,10 +498,6 @@ struct Prefetch : public fa::impl::PrefetchBase<Prefetch> {
 
 private:
   void prefetch(gpu::GPUFuncOp func) {
-    // A schedule of one stage asks for no block ahead.
-    auto stages = func->getAttrOfType<IntegerAttr>("cta.stages");
-    if (stages && stages.getInt() == 1)
-      return;
     SmallVector<SmallVector<scf::ForOp>> chains;
     func.walk(
         [&](Block *block) { llvm::append_range(chains, findChains(*block)); });

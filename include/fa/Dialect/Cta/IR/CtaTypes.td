@@ -24,7 +24,8 @@ def Cta_TileType : Cta_Type<"Tile", "tile"> {
   let description = [{
     `rows` x `cols` elements. `swizzle` is the number of bytes over which
     16-byte chunks are permuted so that rows and columns are both read without
-    bank conflicts; 0 says that rows simply follow one another.
+    bank conflicts; 0 says that rows simply follow one another. Rows are stored
+    in segments of so many bytes; the last one may be in part unused.
 
     ```mlir
     !cta.tile<128x128xbf16, swizzle = 128>
@@ -38,10 +39,13 @@ def Cta_TileType : Cta_Type<"Tile", "tile"> {
       [{ return $_get(elementType.getContext(), rows, cols, elementType,
                       swizzle); }]>];
   let extraClassDeclaration = [{
-    /// The bytes that one tile takes.
+    /// The bytes that one tile takes, with those of a last segment unused.
     int64_t getByteSize() const {
-      return getRows() * getCols() * getElementType().getIntOrFloatBitWidth() /
-             8;
+      int64_t rowBytes =
+          getCols() * getElementType().getIntOrFloatBitWidth() / 8;
+      if (getSwizzle())
+        rowBytes = ::llvm::alignTo(rowBytes, getSwizzle());
+      return getRows() * rowBytes;
     }
   }];
   let hasCustomAssemblyFormat = 1;

@@ -50,34 +50,49 @@ def Prefetch : Pass<"prefetch"> {
   let summary = "Starts the copies of a block before the block that needs it";
   let description = [{
     In a chain of loops over the same rings, where each loop begins where the
-    one before ends, the acquire and copy of a block are moved `stages - 1`
-    blocks ahead: the first ones before the chain, each further one after the
-    consume of its ring. Blocks past the chain's end are copied from rows past
-    the memref's end, which read as 0 and touch no memory, and are drained
-    after the chain, so that acquires and releases stay balanced. A function
-    whose attribute `cta.stages` is 1 stays as it is.
+    one before ends, an acquire and its copy are moved to where their stage has
+    just become free. Where the loop's body consumes another ring after it
+    released this one, that is in the same block: with n stages, block k + n is
+    copied in block k, after that consume, which all threads meet at anyway; or,
+    into an only stage, right after the release, unless fragments leave no
+    registers for the copy's addresses. Otherwise it is after the body's first
+    consume, for block k + n - 1.
+
+    The first blocks are copied before the chain, and loads that only the chain
+    needs are moved below them, so that all are under way together. Blocks past
+    the chain's end are copied from rows past the memref's end, which read as 0
+    and touch no memory, and are drained after the chain, so that acquires and
+    releases stay balanced.
 
     Before:
     ```mlir
     scf.for %j = %lo to %hi step %c64 {
-      %e = cta.acquire %ring : !ring
-      cta.copy %K[%j, %c0] to %e : memref<?x64xbf16>, !kt
-      %k = cta.consume %ring : !ring
-      ...
+      %ke = cta.acquire %kr : !ring
+      cta.copy %K[%j, %c0] to %ke : memref<?x64xbf16>, !tile
+      %ve = cta.acquire %vr : !ring
+      cta.copy %V[%j, %c0] to %ve : memref<?x64xbf16>, !tile
+      %k = cta.consume %kr : !ring
+      ... cta.release %k ...
+      %v = cta.consume %vr : !ring
+      ... cta.release %v ...
     }
     ```
-    After:
+    After, with rings of one stage:
     ```mlir
-    %e = cta.acquire %ring : !ring
-    cta.copy %K[%first, %c0] to %e : memref<?x64xbf16>, !kt
+    %e = cta.acquire %kr : !ring
+    cta.copy %K[%lo, %c0] to %e : memref<?x64xbf16>, !tile
     scf.for %j = %lo to %hi step %c64 {
-      %k = cta.consume %ring : !ring
-      %n = cta.acquire %ring : !ring
-      cta.copy %K[%next, %c0] to %n : memref<?x64xbf16>, !kt
-      ...
+      %k = cta.consume %kr : !ring
+      %ve = cta.acquire %vr : !ring
+      cta.copy %V[%j, %c0] to %ve : memref<?x64xbf16>, !tile
+      ... cta.release %k ...
+      %ke = cta.acquire %kr : !ring
+      cta.copy %K[%next, %c0] to %ke : memref<?x64xbf16>, !tile
+      %v = cta.consume %vr : !ring
+      ... cta.release %v ...
     }
-    %d = cta.consume %ring : !ring
-    cta.release %d : !kt
+    %d = cta.consume %kr : !ring
+    cta.release %d : !tile
     ```
   }];
   let statistics = [Statistic<"numChains", "chains", "Loop chains skewed">,

@@ -1,0 +1,274 @@
+//===- StorePatterns.cpp - Fragments to global memory ---------------------===//
+//
+// Part of Flashloom, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Stores of fragments: 16-bit ones by way of shared memory where a tile is
+// free, others straight from registers.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Builders.h"
+#include "GlobalMatrix.h"
+#include "Lowering.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+using namespace fa;
+
+/// Calls `build` under the condition `inside`.
+static void buildGuarded(ImplicitLocOpBuilder &b, Value inside,
+                         function_ref<void(ImplicitLocOpBuilder &)> build) {
+  auto guard = scf::IfOp::create(b, inside, /*withElseRegion=*/false);
+  auto inner =
+      ImplicitLocOpBuilder::atBlockTerminator(b.getLoc(), guard.thenBlock());
+  build(inner);
+}
+
+namespace {
+/// Stores a 16-bit fragment by way of a swizzled tile in shared memory, so that
+/// a warp writes 128 bytes of a row at a time instead of 16 of eight rows. All
+/// that a warp stores is its own.
+class FragmentStore {
+public:
+  FragmentStore(ImplicitLocOpBuilder &b, const Kernel &kernel,
+                const GlobalMatrix &global, const FragmentLayout &layout);
+
+  void run(ImplicitLocOpBuilder &b, Kernel::Scratch scratch,
+           ArrayRef<Value> elements);
+
+private:
+  void fillTile(ImplicitLocOpBuilder &b, ArrayRef<Value> elements);
+  /// Stores the warp's rows, each only if it exists where `checked`.
+  void storeRows(ImplicitLocOpBuilder &b, bool checked);
+  void storeRow(ImplicitLocOpBuilder &b, int64_t row);
+
+  const Kernel &kernel;
+  GlobalMatrix global;
+  FragmentLayout layout;
+  SwizzledTile tile;
+  Value firstRow; ///< of the warp's first slab, in the matrix
+  Value address;  ///< of that row in the tile
+  Value pointer;  ///< the lane's two columns of that row in the matrix
+};
+} // namespace
+
+/// The elements that a lane moves at a time.
+static constexpr int64_t kPair = 2;
+
+FragmentStore::FragmentStore(ImplicitLocOpBuilder &b, const Kernel &kernel,
+                             const GlobalMatrix &global,
+                             const FragmentLayout &layout)
+    : kernel(kernel), global(global),
+      layout(layout), tile{layout.rows, layout.cols} {
+  I32Builder i{b};
+  firstRow = i.add(global.firstRow, i.mul(kernel.warp, kSlabRows));
+  Value column =
+      arith::ExtUIOp::create(b, b.getI64Type(), i.mul(kernel.lane, kPair));
+  pointer = advance(b, moveRows(b, global, global.pointer, firstRow), column,
+                    global.elementType);
+}
+
+void FragmentStore::fillTile(ImplicitLocOpBuilder &b,
+                             ArrayRef<Value> elements) {
+  I32Builder i{b};
+  // Row lane / 4 of a slab: its chunk c lies at c xor (lane / 4).
+  Value row = i.shr(kernel.lane, llvm::Log2_64(kQuad));
+  Value inQuad = i.bitAnd(kernel.lane, kQuad - 1);
+  Value own = i.add(address, i.add(i.mul(row, kSegmentBytes + kChunkBytes),
+                                   i.mul(inQuad, 2 * kPair)));
+  for (int64_t n = 0; n < layout.blocks(); ++n) {
+    int64_t chunk = n % (kSegmentBytes / kChunkBytes);
+    int64_t segment = n / (kSegmentBytes / kChunkBytes);
+    Value chunkAddress = i.bitXor(own, chunk * kChunkBytes);
+    for (int64_t s = 0; s < layout.slabs(); ++s)
+      for (int64_t e = 0; e < 4; e += kPair) {
+        int64_t first = layout.index(s, n, e);
+        Value pair =
+            fromElements(b, VectorType::get(kPair, elements[first].getType()),
+                         elements.slice(first, kPair));
+        int64_t offset = segment * tile.segmentStride() +
+                         layout.rowOffset(s, e) * kSegmentBytes;
+        LLVM::StoreOp::create(b,
+                              LLVM::BitcastOp::create(b, b.getI32Type(), pair),
+                              sharedPointer(b, chunkAddress, offset));
+      }
+  }
+}
+
+void FragmentStore::storeRow(ImplicitLocOpBuilder &b, int64_t row) {
+  I32Builder i{b};
+  int64_t chunks = kSegmentBytes / kChunkBytes;
+  Value source = i.bitXor(i.add(address, i.mul(kernel.lane, 2 * kPair)),
+                          row % chunks * kChunkBytes);
+  Value target = moveRows(b, global, pointer, i.constant(row));
+  auto storeSegment = [&](ImplicitLocOpBuilder &inner, int64_t segment) {
+    int64_t offset = segment * tile.segmentStride() + row * kSegmentBytes;
+    Value pair = LLVM::LoadOp::create(inner, inner.getI32Type(),
+                                      sharedPointer(inner, source, offset));
+    LLVM::StoreOp::create(inner, pair,
+                          advance(inner, target,
+                                  segment * SwizzledTile::kSegmentCols,
+                                  global.elementType));
+  };
+  for (int64_t segment = 0; segment < tile.segments(); ++segment) {
+    if (tile.chunks(segment) == chunks) {
+      storeSegment(b, segment);
+      continue;
+    }
+    int64_t lanes = tile.chunks(segment) * kChunkBytes / (2 * kPair);
+    buildGuarded(
+        b,
+        arith::CmpIOp::create(b, arith::CmpIPredicate::slt, kernel.lane,
+                              i.constant(lanes)),
+        [&](ImplicitLocOpBuilder &inner) { storeSegment(inner, segment); });
+  }
+}
+
+void FragmentStore::storeRows(ImplicitLocOpBuilder &b, bool checked) {
+  I32Builder i{b};
+  for (int64_t s = 0; s < layout.slabs(); ++s)
+    for (int64_t r = 0; r < kSlabRows; ++r) {
+      int64_t row = layout.rowOffset(s, 0) + r;
+      if (!checked) {
+        storeRow(b, row);
+        continue;
+      }
+      Value inside = arith::CmpIOp::create(b, arith::CmpIPredicate::slt,
+                                           i.add(firstRow, row), global.rows);
+      buildGuarded(b, inside,
+                   [&](ImplicitLocOpBuilder &inner) { storeRow(inner, row); });
+    }
+}
+
+void FragmentStore::run(ImplicitLocOpBuilder &b, Kernel::Scratch scratch,
+                        ArrayRef<Value> elements) {
+  I32Builder i{b};
+  // The team anew from the thread's number: kernel.team would take a register
+  // as long as the kernel runs.
+  Value team = i.shr(kernel.thread, llvm::Log2_64(kWarpThreads));
+  if (kernel.warps > 1)
+    team = arith::DivUIOp::create(b, team, i.constant(kernel.warps));
+  address = i.add(i.add(kernel.shared, scratch.offset),
+                  i.add(i.mul(team, scratch.teamBytes),
+                        i.mul(kernel.warp, kSlabRows * kSegmentBytes)));
+  auto meet = [&] { NVVM::SyncWarpOp::create(b, i.constant(0xffffffff)); };
+  meet();
+  fillTile(b, elements);
+  meet();
+  int64_t end = layout.rowOffset(layout.slabs() - 1, 0) + kSlabRows;
+  // Not as the sum of the row, which a load of the same rows may have made and
+  // would be kept from there on.
+  Value whole = arith::CmpIOp::create(b, arith::CmpIPredicate::sle, firstRow,
+                                      i.add(global.rows, -end));
+  auto branch = scf::IfOp::create(b, whole, /*withElseRegion=*/true);
+  for (bool checked : {false, true}) {
+    auto inner = ImplicitLocOpBuilder::atBlockTerminator(
+        b.getLoc(), checked ? branch.elseBlock() : branch.thenBlock());
+    storeRows(inner, checked);
+  }
+}
+
+namespace {
+struct ConvertStore : OpConversionPattern<cta::StoreOp> {
+  ConvertStore(const FragmentTypeConverter &converter, MLIRContext *context,
+               const Kernel &kernel)
+      : OpConversionPattern(converter, context), converter(converter),
+        kernel(kernel) {}
+
+  LogicalResult
+  matchAndRewrite(cta::StoreOp op, OpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    auto type = cast<VectorType>(op.getValue().getType());
+    std::optional<FragmentLayout> layout = converter.getLayout(type);
+    auto memref = cast<MemRefType>(op.getDestination().getType());
+    if (!layout || layout->kind == FragmentKind::Column)
+      return rewriter.notifyMatchFailure(op, "not a fragment or row vector");
+    bool matrix = layout->kind == FragmentKind::Matrix;
+    if (matrix && !hasContiguousRows(memref))
+      return rewriter.notifyMatchFailure(op, "rows are not contiguous");
+    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
+    GlobalMatrix global = viewMatrix(b, op.getDestination(), op.getIndices(),
+                                     memref.getRank() - type.getRank());
+    SmallVector<Value> elements = toElements(b, adaptor.getValue());
+    auto scratch = kernel.storeScratch.find(op);
+    if (scratch != kernel.storeScratch.end())
+      FragmentStore(b, kernel, global, *layout)
+          .run(b, scratch->second, elements);
+    else
+      storeRows(b, global, *layout, elements);
+    rewriter.eraseOp(op);
+    return success();
+  }
+
+private:
+  void storeRows(ImplicitLocOpBuilder &b, const GlobalMatrix &global,
+                 const FragmentLayout &layout, ArrayRef<Value> elements) const {
+    I32Builder i{b};
+    bool matrix = layout.kind == FragmentKind::Matrix;
+    Value first = i.add(i.add(global.firstRow, i.mul(kernel.warp, kSlabRows)),
+                        i.shr(kernel.lane, llvm::Log2_64(kQuad)));
+    Value inQuad = i.bitAnd(kernel.lane, kQuad - 1);
+    Value pointer = moveRows(b, global, global.pointer, first);
+    if (matrix)
+      pointer =
+          advance(b, pointer,
+                  arith::ExtUIOp::create(b, b.getI64Type(), i.mul(inQuad, 2)),
+                  global.elementType);
+    for (int64_t s = 0; s < layout.slabs(); ++s)
+      for (int64_t half = 0; half < 2; ++half) {
+        int64_t offset = layout.rowOffset(s, 2 * half);
+        Value inside = arith::CmpIOp::create(b, arith::CmpIPredicate::slt,
+                                             i.add(first, offset), global.rows);
+        if (!matrix)
+          inside = arith::AndIOp::create(
+              b, inside,
+              arith::CmpIOp::create(b, arith::CmpIPredicate::eq, inQuad,
+                                    i.constant(0)));
+        SmallVector<Value> values = getRow(b, layout, elements, s, half);
+        buildGuarded(b, inside, [&](ImplicitLocOpBuilder &inner) {
+          Value row = moveRows(inner, global, pointer,
+                               I32Builder{inner}.constant(offset));
+          for (auto [n, value] : llvm::enumerate(values))
+            LLVM::StoreOp::create(inner, value,
+                                  advance(inner, row,
+                                          FragmentLayout::colOffset(n, 0),
+                                          global.elementType));
+        });
+      }
+  }
+
+  /// One thread's part of a row: pairs of columns, those of 16 bits in one
+  /// register; or a row vector's one element.
+  static SmallVector<Value> getRow(ImplicitLocOpBuilder &b,
+                                   const FragmentLayout &layout,
+                                   ArrayRef<Value> elements, int64_t s,
+                                   int64_t half) {
+    if (layout.kind == FragmentKind::Row)
+      return {elements[2 * s + half]};
+    SmallVector<Value> values;
+    for (int64_t n = 0; n < layout.blocks(); ++n) {
+      int64_t first = layout.index(s, n, 2 * half);
+      Value low = elements[first], high = elements[first + 1];
+      auto pair = VectorType::get(2, low.getType());
+      Value value = fromElements(b, pair, {low, high});
+      if (low.getType().getIntOrFloatBitWidth() == 16)
+        value = LLVM::BitcastOp::create(b, b.getI32Type(), value);
+      values.push_back(value);
+    }
+    return values;
+  }
+
+  const FragmentTypeConverter &converter;
+  const Kernel &kernel;
+};
+} // namespace
+
+void fa::populateStorePatterns(const FragmentTypeConverter &converter,
+                               const Kernel &kernel,
+                               RewritePatternSet &patterns) {
+  patterns.add<ConvertStore>(converter, patterns.getContext(), kernel);
+}
