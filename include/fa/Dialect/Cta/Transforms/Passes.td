@@ -17,10 +17,11 @@ include "mlir/Pass/PassBase.td"
 def StageTiles : Pass<"stage-tiles"> {
   let summary = "Turns the shared loads of loops into rings of stages";
   let description = [{
-    Each `cta.load once` in a loop becomes acquire and copy at the same place,
-    a consume before the tile's first use (so that copies overlap what comes
-    before it), and a release after its last use has been waited for. Loads of one tensor with one tile type share a ring, so that the
-    loops over full and over partial blocks do.
+    Level D to D. Each `cta.load once` in a loop becomes acquire and copy at the
+    same place, a consume before the tile's first use (so that copies overlap
+    what comes before it), and a release after its last use has been waited for.
+    Loads of one tensor with one tile type share a ring, so that the loops over
+    full and over partial blocks do.
 
     Before:
     ```mlir
@@ -49,7 +50,7 @@ def StageTiles : Pass<"stage-tiles"> {
 def Prefetch : Pass<"prefetch"> {
   let summary = "Starts the copies of a block before the block that needs it";
   let description = [{
-    In a chain of loops over the same rings, where each loop begins where the
+    Level D to D. In a chain of loops over the same rings, where each loop begins where the
     one before ends, the acquire and copy of a block are moved `stages - 1`
     blocks ahead: the first ones before the chain, each further one after the
     consume of its ring. Blocks past the chain's end are copied from rows past
