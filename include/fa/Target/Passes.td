@@ -17,7 +17,7 @@ include "mlir/Pass/PassBase.td"
 def EmitCubin : Pass<"emit-cubin", "::mlir::ModuleOp"> {
   let summary = "Replaces each gpu.module by a gpu.binary with its cubin";
   let description = [{
-    Makes PTX in process with LLVM's NVPTX target and assembles it with
+    Level E. Makes PTX in process with LLVM's NVPTX target and assembles it with
     `ptxas`. The object's property `fa.ptxas` holds what ptxas reports (its
     version and, for each kernel, registers and spilled bytes) beside the
     kernel's launch figures (threads, dynamic shared memory, grid extents).

@@ -17,7 +17,7 @@ include "mlir/Pass/PassBase.td"
 def LowerToNVVM : Pass<"lower-to-nvvm"> {
   let summary = "Lowers tile programs to per-thread NVVM (sm_80 form)";
   let description = [{
-    Fragments become each thread's registers, products `mma.sync` with
+    Level D to E. Fragments become each thread's registers, products `mma.sync` with
     `ldmatrix`, loads and copies `cp.async`, rings groups of `cp.async` with
     counted waits and block barriers, and one block does one work item. The
     rest is upstream's way down to the LLVM dialect; memref arguments stay

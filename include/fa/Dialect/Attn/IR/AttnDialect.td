@@ -24,9 +24,11 @@ def Attn_Dialect : Dialect {
     sum) for each query row, `attn.update` folds a block of keys and values into
     it, and `attn.finalize` turns it into O and LSE. An update over all keys
     equals the updates over the blocks of any partition of them, in order or each
-    into a state of its own with `attn.merge` over those: that is the algebra behind the tiling passes (Milakov and Gimelshein, "Online
-    normalizer calculation for softmax", 2018; Dao et al., "FlashAttention",
-    2022).
+    into a state of its own with `attn.merge` over those: that is the algebra
+    behind the tiling passes (Milakov and Gimelshein, "Online normalizer
+    calculation for softmax", 2018; Dao et al., "FlashAttention", 2022).
+    `attn.block_list` says which blocks a mask leaves, where that is known at run
+    time only.
   }];
   let useDefaultAttributePrinterParser = 1;
   let hasOperationAttrVerify = 1;

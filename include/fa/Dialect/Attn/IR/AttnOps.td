@@ -158,14 +158,26 @@ def Attn_UpdateOp : Attn_StateOp<"update", [
 
     The operands are whole tensors as in `attn.forward` (without packing) with
     state [B, Hq, Sq, Dv] and [B, Hq, Sq], or tiles of one head: q [Br, D], k
-    [Bc, D], v [Bc, Dv], acc [Br, Dv], max and sum [Br]. `at(%b, %h, %i, %j)` is the position of their
-    first element in the whole problem, and `lens(%sq, %skv)` the lengths of the
-    whole problem. p is rounded to v's element type before the product with v.
+    [Bc, D], v [Bc, Dv], acc [Br, Dv], max and sum [Br]. `at(%b, %h, %i, %j)` is
+    the position of their first element in the whole problem, and `lens(%sq,
+    %skv)` the lengths of the whole problem. p is rounded to v's element type
+    before the product with v.
 
     Tiling: parallel over (b, h, i), a reduction over j. A tile of one batch and
     one head drops those dimensions. Tiled as a partial reduction (outer
     parallel), n tiles of keys each fold into a state of their own, which
     `attn.merge` folds into one.
+
+    Example:
+
+    ```mlir
+    %a, %m, %l = attn.update ins(%q, %k, %v : tensor<64x128xbf16>, tensor<64x128xbf16>, tensor<64x128xbf16>)
+        at(%b, %h, %i, %j) lens(%sq, %skv) scale(%scale)
+        outs(%a0, %m0, %l0 : tensor<64x128xf32>, tensor<64xf32>, tensor<64xf32>) mask(%mb, %mh, %mi, %mj) {
+      %sees = arith.cmpi sle, %mj, %mi : index
+      attn.yield %sees : i1
+    }
+    ```
   }];
   let arguments = (ins
     Attn_TensorOrTile:$q, Attn_TensorOrTile:$k, Attn_TensorOrTile:$v,
@@ -284,7 +296,15 @@ def Attn_FinalizeOp : Attn_StateOp<"finalize", [Pure,
     unit of max to the natural exponent. With `normalized` acc is divided
     already.
 
-    Shapes: acc [B, H, Sq, Dv] or [Br, Dv]; max, sum and lse [B, H, Sq] or [Br].
+    Shapes: acc [B, H, Sq, Dv], [H, Sq, Dv] or [Br, Dv]; max, sum and lse the same
+    without Dv.
+
+    Example:
+
+    ```mlir
+    %o, %lse = attn.finalize ins(%a, %m, %l : tensor<64x128xf32>, tensor<64xf32>, tensor<64xf32>) unit(%u)
+        outs(%o0, %lse0 : tensor<64x128xbf16>, tensor<64xf32>)
+    ```
   }];
   let arguments = (ins
     Attn_AccOrTile:$acc, Attn_RowsOrTile:$max, Attn_RowsOrTile:$sum, F32:$unit,
@@ -358,6 +378,16 @@ def Attn_BlockListOp : Attn_Op<"block_list", [
 def Attn_YieldOp : Attn_Op<"yield", [Pure, Terminator, ReturnLike,
     ParentOneOf<["ForwardOp", "UpdateOp", "BlockListOp"]>]> {
   let summary = "yields a score (f32) or a mask element (i1)";
+  let description = [{
+    Ends a score region with the new score, and a mask region with whether the
+    query sees the key.
+
+    Example:
+
+    ```mlir
+    attn.yield %sees : i1
+    ```
+  }];
   let arguments = (ins AnyTypeOf<[F32, I1]>:$value);
   let assemblyFormat = "$value attr-dict `:` type($value)";
 }

@@ -71,13 +71,17 @@ def ChooseSchedule : Pass<"choose-schedule", "::mlir::func::FuncOp"> {
     pass reads its choices there and nowhere else. Options given override what
     the policy chose; the resource model refuses what does not fit the target.
 
-    Policies: `target` takes the choice of the target's resource model (see
-    fa/Schedule/Schedule.h): 32 rows a warp where the registers allow it, the
-    largest blocks of keys that fit, the stages that leave the most blocks
-    resident;
-    `paper` FlashAttention 1's block sizes: Bc = ceil(M / 4d) for the outer loop
-    and Br = min(Bc, d) for the inner one, with M the shared memory in elements
-    (`shared-bytes` overrides the target's), each rounded down to 16.
+    Policies:
+
+    - `target` takes the choice of the target's resource model (see
+      fa/Schedule/Schedule.h): 32 rows a warp where the registers allow it, the
+      largest blocks of keys that fit, the stages that leave the most blocks
+      resident.
+    - `paper` takes FlashAttention 1's block sizes: Bc = ceil(M / 4d) for the
+      outer loop and Br = min(Bc, d) for the inner one, with M the shared memory
+      in elements (`shared-bytes` overrides the target's), each rounded down to
+      16.
+
     Options overrule either, one number each.
 
     `--remarks-filter=choose-schedule` says what was chosen and what it takes:

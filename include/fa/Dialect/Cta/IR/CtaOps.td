@@ -97,6 +97,14 @@ def Cta_YieldOp : Cta_Op<"yield", [
     Pure, ReturnLike, Terminator,
     ParentOneOf<["WorkOp", "RoleOp", "IfAnyOp"]>]> {
   let summary = "ends a region of the dialect";
+  let description = [{
+    Yields the results of `cta.if_any`; in `cta.work` and `cta.role`, which have
+    none, it is not written.
+
+    ```mlir
+    cta.yield %a : vector<64xf32>
+    ```
+  }];
   let arguments = (ins Variadic<AnyType>:$operands);
   let builders = [OpBuilder<(ins), [{ build($_builder, $_state, ::mlir::ValueRange()); }]>];
   let assemblyFormat = "attr-dict ($operands^ `:` type($operands))?";
@@ -134,6 +142,9 @@ def Cta_LoadOp : Cta_Op<"load", [AttrSizedOperandSegments]> {
 def Cta_ReadOp : Cta_Op<"read", [MemoryEffects<[MemRead]>]> {
   let summary = "reads a shared tile into a fragment";
   let description = [{
+    The fragment has the tile's shape and element type, spread over the threads
+    of the team that reads.
+
     ```mlir
     %f = cta.read %t : !cta.tile<64x128xbf16, swizzle = 128> -> vector<64x128xbf16>
     ```
@@ -359,6 +370,8 @@ def Cta_SyncOp : Cta_BarrierUseOp<"sync"> {
 def Cta_ArriveOp : Cta_BarrierUseOp<"arrive"> {
   let summary = "arrives at a barrier and goes on";
   let description = [{
+    Counts like `cta.sync`, but does not wait for the other team.
+
     ```mlir
     cta.arrive %turn[%next] : !cta.barrier<2>
     ```

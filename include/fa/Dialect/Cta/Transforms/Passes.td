@@ -17,10 +17,11 @@ include "mlir/Pass/PassBase.td"
 def StageTiles : Pass<"stage-tiles"> {
   let summary = "Turns the shared loads of loops into rings of stages";
   let description = [{
-    Each `cta.load once` in a loop becomes acquire and copy at the same place,
-    a consume before the tile's first use (so that copies overlap what comes
-    before it), and a release after its last use has been waited for. Loads of one tensor with one tile type share a ring, so that the
-    loops over full and over partial blocks do.
+    Level D to D. Each `cta.load once` in a loop becomes acquire and copy at the
+    same place, a consume before the tile's first use (so that copies overlap
+    what comes before it), and a release after its last use has been waited for.
+    Loads of one tensor with one tile type share a ring, so that the loops over
+    full and over partial blocks do.
 
     Before:
     ```mlir
@@ -49,8 +50,8 @@ def StageTiles : Pass<"stage-tiles"> {
 def Prefetch : Pass<"prefetch"> {
   let summary = "Starts the copies of a block before the block that needs it";
   let description = [{
-    In a chain of loops over the same rings, where each loop begins where the
-    one before ends, an acquire and its copy are moved to where their stage has
+    Level D to D. In a chain of loops over the same rings, where each loop begins
+    where the one before ends, an acquire and its copy are moved to where their stage has
     just become free. Where the loop's body consumes another ring after it
     released this one, that is in the same block: with n stages, block k + n is
     copied in block k, after that consume, which all threads meet at anyway; or,
