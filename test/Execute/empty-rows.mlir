@@ -2,11 +2,9 @@
 // false in whole rows, one that is false everywhere, and no keys at all; with states of parts that are all empty merged.
 
 // RUN: rm -rf %t && split-file %s %t
-// RUN: %python %fa_source/scripts/every_pass.py %t/causal.mlir --sizes=Sq=5,Skv=2 --sizes=Sq=200,Skv=1
+// RUN: %python %fa_source/scripts/every_pass.py %t/causal.mlir --sizes=Sq=5,Skv=2 --sizes=Sq=200,Skv=1 --sizes=Sq=3,Skv=0 --sizes=Sq=0,Skv=3 --sizes=B=0 --sizes=B=0,Sq=0,Skv=0
 // RUN: %python %fa_source/scripts/every_pass.py %t/rows.mlir --sizes=Sq=12,Skv=7 --sizes=Sq=70,Skv=300
 // RUN: %python %fa_source/scripts/every_pass.py %t/never.mlir --sizes=Sq=5,Skv=2 --sizes=Sq=70,Skv=300
-// RUN: %python %fa_source/scripts/every_pass.py %t/causal.mlir --sizes=Sq=3,Skv=0 --sizes=Sq=0,Skv=3 --sizes=B=0 --sizes=B=0,Sq=0,Skv=0
-// RUN: %python %fa_source/scripts/every_pass.py %t/packed.mlir --q-lens=2,0,5 --kv-lens=0,0,2 --sizes=Hq=2,Hkv=2
 // RUN: %python %fa_source/scripts/every_pass.py %t/packed.mlir --sizes=B=0
 
 // DEFINE: %{print} = %python %S/Inputs/npy.py print

@@ -2,7 +2,6 @@
 // times NaN must not enter through P V. After every pass, with a score and a mask, and with keys in parts.
 
 // RUN: rm -rf %t && split-file %s %t
-// RUN: %python %fa_source/scripts/every_pass.py %t/cache.mlir --sizes=Skv=3 --kv-lens=1,3
 // RUN: %python %fa_source/scripts/every_pass.py %t/cache.mlir --sizes=Sq=20,Skv=300 --kv-lens=0,65,300,1
 // RUN: %python %fa_source/scripts/every_pass.py %t/packed.mlir --q-lens=3,20 --kv-lens=5,150 --sizes=Tq=30,Tkv=170
 // RUN: sed s/bf16/f16/g %t/cache.mlir > %t/f16.mlir
