@@ -23,9 +23,12 @@ constexpr int64_t kWarpThreads = 32;
 /// these without a spill (D 128, 32 rows, Bc 64: 255 in all), and takes more
 /// where there are more.
 constexpr int64_t kOtherRegisters = 63;
-/// What ptxas 13.0 needs more before sm_90: D 128 with 32 rows spills there.
-constexpr int64_t kOlderRegisters = 8;
-constexpr int kFirstHopperMajor = 9;
+/// What ptxas 13.0 needs more for another GPU than Hopper: D 128 with 32 rows
+/// and Bc 64 spills there, and so does D 256 with 16.
+constexpr int64_t kOtherGpuRegisters = 8;
+constexpr int64_t kHeadDimWithoutMore = 128;
+constexpr int64_t kHeadDimPerRegister = 4;
+constexpr int kHopperMajor = 9;
 /// What copies of rows with a segment that is used in part need more: D 112
 /// with 32 rows and Bc 64 spills.
 constexpr int64_t kPartialSegmentRegisters = 24;
@@ -77,7 +80,7 @@ Resources fa::computeResources(const ScheduleProblem &problem,
       problem.headDim * problem.elementBytes % kSegmentBytes ||
       problem.headDimV * problem.elementBytes % kSegmentBytes;
   resources.registersPerThread =
-      accumulator + scores + kOtherRegisters +
+      accumulator + scores + kOtherRegisters + problem.variantRegisters +
       (hasPartialSegment ? kPartialSegmentRegisters : 0);
   return resources;
 }
@@ -133,7 +136,11 @@ std::optional<std::string> fa::findViolation(const ScheduleProblem &problem,
 
 bool fa::fitsRegisters(const ScheduleProblem &problem, const Schedule &schedule,
                        const Target &target) {
-  int64_t more = target.computeMajor < kFirstHopperMajor ? kOlderRegisters : 0;
+  int64_t more = 0;
+  if (target.computeMajor != kHopperMajor)
+    more = kOtherGpuRegisters +
+           std::max<int64_t>(problem.headDim - kHeadDimWithoutMore, 0) /
+               kHeadDimPerRegister;
   return computeResources(problem, schedule).registersPerThread + more <=
          target.maxRegistersPerThread;
 }

@@ -78,9 +78,9 @@ TEST(ResourceModel, CountsSharedMemory) {
             (32 + 16 + 8) * 1024);
   // f32 takes twice as much.
   EXPECT_EQ(computeResources({128, 128, 4}, schedule).sharedBytes, 128 * 1024);
-  // Tiles start at multiples of 1 KiB.
+  // Rows take whole segments of 128 bytes, tiles multiples of 1 KiB.
   schedule.br = schedule.bc = 16;
-  EXPECT_EQ(computeResources({16, 16, 2}, schedule).sharedBytes, 3 * 1024);
+  EXPECT_EQ(computeResources({16, 16, 2}, schedule).sharedBytes, 6 * 1024);
 }
 
 TEST(ResourceModel, PadsRowsToWholeSegments) {
@@ -159,7 +159,7 @@ TEST(ResourceModel, ComparesTargets) {
               gpu.sharedBytesPerSM < 128 * 1024 ? 1 : 2)
         << gpu.name;
   // One warp and 3 KiB: as many blocks as the multiprocessor has places for.
-  schedule.br = schedule.bc = 16;
+  schedule.br = schedule.bc = 8;
   schedule.teams = schedule.stages = 1;
   EXPECT_EQ(blocksPerSM({16, 16, 2}, schedule, target("sm_86")), 16);
   EXPECT_EQ(blocksPerSM({16, 16, 2}, schedule, target("sm_120a")), 24);

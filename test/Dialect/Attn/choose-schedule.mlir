@@ -31,7 +31,7 @@
 // THREADS: error: {{.*}}64 teams of 1 warps are 2048 threads, a block has at most 1024
 // No kernel is made for D 20, but levels A to C run on the CPU.
 // CPU: attn.schedule = #attn.schedule<target = "sm_80", br = 64, bc = 64,
-// CHECK: attn.schedule = #attn.schedule<target = "sm_80", br = 64, bc = 64, teams = 4, warps = 1, stages = 1, partition = split_q>
+// CHECK: attn.schedule = #attn.schedule<target = "sm_80", br = 128, bc = 32, teams = 4, warps = 1, stages = 1, partition = split_q>
 // GIVEN: attn.schedule = #attn.schedule<target = "sm_80", br = 64, bc = 32, teams = 2, warps = 1, stages = 1, partition = split_q>
 // 100 KiB of bf16 at D 128: ceil(51200 / 512) = 100 rows of K and V, rounded down to 96.
 // PAPER: attn.schedule = #attn.schedule<target = "sm_80", br = 96, bc = 96,

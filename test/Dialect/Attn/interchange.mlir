@@ -1,4 +1,4 @@
-// RUN: fa-opt --tile --interchange %S/../../../kernels-gen/specs/attention.mlir | FileCheck %s
+// RUN: fa-opt "--choose-schedule=br=64 bc=64" --tile --interchange %S/../../../kernels-gen/specs/attention.mlir | FileCheck %s
 // RUN: fa-opt --interchange --split-input-file %s -verify-diagnostics | FileCheck %s --check-prefix=SECOND
 
 // CHECK-LABEL: func @attention

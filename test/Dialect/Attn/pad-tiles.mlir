@@ -1,4 +1,4 @@
-// RUN: fa-opt --tile --interchange --skip-masked-blocks --pad-tiles %S/../../../kernels-gen/specs/attention.mlir | FileCheck %s
+// RUN: fa-opt "--choose-schedule=br=64 bc=64" --tile --interchange --skip-masked-blocks --pad-tiles %S/../../../kernels-gen/specs/attention.mlir | FileCheck %s
 // RUN: fa-opt --tile --pad-tiles %s | FileCheck %s --check-prefix=SECOND
 // RUN: fa-opt --pad-tiles --split-input-file %S/pad-tiles-refused.mlir -verify-diagnostics
 

@@ -1,4 +1,4 @@
-// RUN: fa-opt --tile --interchange --skip-masked-blocks %S/../../../kernels-gen/specs/attention.mlir | FileCheck %s
+// RUN: fa-opt "--choose-schedule=br=64 bc=64" --tile --interchange --skip-masked-blocks %S/../../../kernels-gen/specs/attention.mlir | FileCheck %s
 // RUN: fa-opt --tile --interchange --skip-masked-blocks=block-lists=false --split-input-file %s -verify-diagnostics | FileCheck %s --check-prefix=SECOND
 
 // Causal: full blocks without a mask and with static sizes, then partial ones up to the last visible key.

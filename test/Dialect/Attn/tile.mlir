@@ -1,4 +1,4 @@
-// RUN: fa-opt --tile %S/../../../kernels-gen/specs/attention.mlir | FileCheck %s
+// RUN: fa-opt "--choose-schedule=br=64 bc=64" --tile %S/../../../kernels-gen/specs/attention.mlir | FileCheck %s
 // RUN: fa-opt --choose-schedule="br=32 bc=48 teams=1" --tile --split-input-file %s 2>%t | FileCheck %s --check-prefix=SECOND
 // RUN: FileCheck %s --check-prefix=WARN < %t
 

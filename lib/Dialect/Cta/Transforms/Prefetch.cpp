@@ -386,11 +386,13 @@ void ChainSkew::buildPrologue() {
 }
 
 /// Moves loads that only the chain needs below the first copies, so that both
-/// are under way at a time.
+/// are under way at a time. A load for all teams waits for everything that is
+/// under way, the copies too: it stays in front of them.
 void ChainSkew::sinkLoads() {
   Block *block = chain.front()->getBlock();
   for (auto load : llvm::make_early_inc_range(block->getOps<cta::LoadOp>())) {
     bool isForChain =
+        load.getKind() == cta::LoadKind::Each &&
         load->isBeforeInBlock(chain.front()) &&
         llvm::all_of(load->getUsers(), [&](Operation *user) {
           Operation *inBlock = block->findAncestorOpInBlock(*user);
