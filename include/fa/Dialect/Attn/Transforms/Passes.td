@@ -87,8 +87,8 @@ def ChooseSchedule : Pass<"choose-schedule", "::mlir::func::FuncOp"> {
     `--remarks-filter=choose-schedule` says what was chosen and what it takes:
     ```
     remark: [Passed] schedule | Category:choose-schedule | Function=attention |
-      br=64, bc=64, teams=4, stages=1, sharedBytes=49152,
-      registersPerThread=168, blocksPerSM=3, Reason="policy target for sm_80"
+      br=128, bc=32, teams=4, stages=1, sharedBytes=49152,
+      registersPerThread=223, blocksPerSM=2, Reason="policy target for sm_80"
     ```
 
     Before:
@@ -98,7 +98,7 @@ def ChooseSchedule : Pass<"choose-schedule", "::mlir::func::FuncOp"> {
     After:
     ```mlir
     func.func @attention(...) attributes {attn.schedule = #attn.schedule<
-      target = "sm_80", br = 64, bc = 64, teams = 4, warps = 1, stages = 1,
+      target = "sm_80", br = 128, bc = 32, teams = 4, warps = 1, stages = 1,
       partition = split_q>} {
     ```
   }];
