@@ -23,12 +23,14 @@ constexpr int64_t kWarpThreads = 32;
 /// these without a spill (D 128, 32 rows, Bc 64: 255 in all), and takes more
 /// where there are more.
 constexpr int64_t kOtherRegisters = 63;
-/// What ptxas 13.0 needs more for another GPU than Hopper: D 128 with 32 rows
-/// and Bc 64 spills there, and so does D 256 with 16.
-constexpr int64_t kOtherGpuRegisters = 8;
+/// What ptxas 13.0 needs more before Hopper: D 128 with 32 rows and Bc 64
+/// spills there, and so does D 256 with 16.
+constexpr int64_t kOlderRegisters = 8;
 constexpr int64_t kHeadDimWithoutMore = 128;
 constexpr int64_t kHeadDimPerRegister = 4;
 constexpr int kHopperMajor = 9;
+/// For Blackwell it spills D 128 with 32 rows at any Bc.
+constexpr int64_t kBlackwellRegisters = 48;
 /// What copies of rows with a segment that is used in part need more: D 112
 /// with 32 rows and Bc 64 spills.
 constexpr int64_t kPartialSegmentRegisters = 24;
@@ -137,8 +139,10 @@ std::optional<std::string> fa::findViolation(const ScheduleProblem &problem,
 bool fa::fitsRegisters(const ScheduleProblem &problem, const Schedule &schedule,
                        const Target &target) {
   int64_t more = 0;
-  if (target.computeMajor != kHopperMajor)
-    more = kOtherGpuRegisters +
+  if (target.computeMajor > kHopperMajor)
+    more = kBlackwellRegisters;
+  else if (target.computeMajor < kHopperMajor)
+    more = kOlderRegisters +
            std::max<int64_t>(problem.headDim - kHeadDimWithoutMore, 0) /
                kHeadDimPerRegister;
   return computeResources(problem, schedule).registersPerThread + more <=

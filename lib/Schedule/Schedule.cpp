@@ -56,7 +56,7 @@ std::optional<Schedule> fa::chooseForTarget(const ScheduleProblem &problem,
   Schedule schedule;
   schedule.target = target.name;
   for (const std::vector<int64_t> &blocks :
-       {std::vector<int64_t>{64, 32}, std::vector<int64_t>{16}})
+       {std::vector<int64_t>{64, 32}, std::vector<int64_t>{16}}) {
     for (int64_t br : {128, 64})
       for (int64_t bc : blocks) {
         schedule.br = br;
@@ -67,7 +67,10 @@ std::optional<Schedule> fa::chooseForTarget(const ScheduleProblem &problem,
         if (best && !alone)
           alone = best;
       }
-  return alone;
+    if (alone)
+      return alone;
+  }
+  return std::nullopt;
 }
 
 int64_t fa::paperBlock(int64_t sharedBytes, const ScheduleProblem &problem) {

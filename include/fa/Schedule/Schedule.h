@@ -46,8 +46,8 @@ struct ScheduleProblem {
   int64_t headDim = 0;      ///< D of Q and K, elements
   int64_t headDimV = 0;     ///< Dv of V and O, elements
   int64_t elementBytes = 2; ///< of Q, K, V and O
-  /// Registers of a thread that the score function and the mask take beside what
-  /// causal attention takes.
+  /// Registers of a thread that the score function and the mask take beside
+  /// what causal attention takes.
   int64_t variantRegisters = 0;
 };
 

@@ -168,45 +168,39 @@ Value AttentionSteps::buildScores() {
       .front();
 }
 
-/// exp(s - max) of one element, with `guard` log2(e) * max.
-static Value expDifference(GenericBuilder &in, Value score, Value guard) {
-  return in.exp2(in.mulSub(score, in.f32(kLog2E), guard));
-}
-
 /// p and lse of one head.
 static SmallVector<Value> softmaxRows(GenericBuilder &b, Value scores, Value p,
                                       Value lse) {
   // 1. The maximum of each row; a row without a visible key has -inf, and 0 as
   //    the guard, so that exp2(-inf) = 0 comes of it and not NaN.
   Value max = rowMaxima(b, scores, lse);
-  Value guard = b.generic({max}, {b.emptyLike(max)}, 1, false,
-                          [](GenericBuilder &in, ValueRange args) {
-                            Value empty =
-                                in.equal(args[0], in.negativeInfinity());
-                            Value scaled = in.mul(args[0], in.f32(kLog2E));
-                            return SmallVector<Value>{
-                                in.select(empty, in.f32(0.0), scaled)};
-                          })
-                    .front();
+  Exponent exponent{b.f32(kLog2E), /*subtractsFirst=*/true};
+  Value guard =
+      b.generic({max}, {b.emptyLike(max)}, 1, false,
+                [&](GenericBuilder &in, ValueRange args) {
+                  return SmallVector<Value>{exponent.guardOf(in, args[0])};
+                })
+          .front();
 
   // 2. The sum, then p: the exponential twice instead of a third whole tensor.
   Value zeros = b.fill(b.f32(0.0), b.emptyLike(max));
   Value sum = b.generic({scores, guard}, {zeros}, 2, true,
-                        [](GenericBuilder &in, ValueRange args) {
-                          Value exp = expDifference(in, args[0], args[1]);
+                        [&](GenericBuilder &in, ValueRange args) {
+                          Value exp =
+                              in.exp2(exponent.of(in, args[0], args[1]));
                           return SmallVector<Value>{in.add(args[2], exp)};
                         })
                   .front();
   Value inverse = inverseSums(b, sum, /*empty=*/0.0);
   p = b.generic({scores, guard, inverse}, {p}, 2, false,
-                [](GenericBuilder &in, ValueRange args) {
-                  Value exp = expDifference(in, args[0], args[1]);
+                [&](GenericBuilder &in, ValueRange args) {
+                  Value exp = in.exp2(exponent.of(in, args[0], args[1]));
                   Value weight = in.mul(exp, args[2]);
                   return SmallVector<Value>{
                       in.narrow(weight, args[3].getType())};
                 })
           .front();
-  return {p, buildLse(b, max, sum, b.f32(kLog2E), lse)};
+  return {p, buildLse(b, max, sum, exponent, lse)};
 }
 
 std::pair<Value, Value> AttentionSteps::buildWeights(Value scores) {

@@ -33,7 +33,7 @@ void fa::lowerFinalize(RewriterBase &rewriter, attn::FinalizeOp op) {
                 .front();
 
   // 2. lse = unit * max + log(sum).
-  Value factor = b.mul(op.getUnit(), b.f32(kLog2E));
-  Value lse = buildLse(b, op.getMax(), op.getSum(), factor, op.getLseInit());
+  Value lse = buildLse(b, op.getMax(), op.getSum(),
+                       makeExponent(b, op.getUnit()), op.getLseInit());
   rewriter.replaceOp(op, {o, lse});
 }

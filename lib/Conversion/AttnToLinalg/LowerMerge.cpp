@@ -24,11 +24,10 @@ static Value buildPartialsMax(GenericBuilder &b, attn::MergeOp op) {
       .front();
 }
 
-/// w[s] = exp2(c * max[s] - guard), which is 0 where max[s] is -inf: the guard
-/// is finite. The product is rounded as the guard's is, so that w is exactly 1
-/// for the state that has the maximum.
+/// w[s] = exp2 of max[s]'s exponent, which is 0 where max[s] is -inf: the guard
+/// is finite. It is exactly 1 for the state that has the maximum.
 static Value buildStateWeights(GenericBuilder &b, attn::MergeOp op,
-                               Value factor, Value guard) {
+                               const Exponent &exponent, Value guard) {
   int64_t rank = op.getPartialMax().getType().getRank();
   AffineMap all = b.identity(rank), rows = all.getMinorSubMap(rank - 1);
   SmallVector<utils::IteratorType> iterators(rank,
@@ -38,8 +37,8 @@ static Value buildStateWeights(GenericBuilder &b, attn::MergeOp op,
       .generic({op.getPartialMax(), guard}, {target}, {all, rows, all},
                iterators,
                [&](GenericBuilder &in, ValueRange args) {
-                 Value exponent = in.sub(in.mul(args[0], factor), args[1]);
-                 return SmallVector<Value>{in.exp2(exponent)};
+                 return SmallVector<Value>{
+                     in.exp2(exponent.of(in, args[0], args[1]))};
                })
       .front();
 }
@@ -81,12 +80,12 @@ void fa::lowerMerge(RewriterBase &rewriter, attn::MergeOp op) {
   GenericBuilder b(rewriter, op.getLoc());
 
   // 1. The maximum of all states; the state in `outs` at it.
-  Value factor = b.mul(op.getUnit(), b.f32(kLog2E));
+  Exponent exponent = makeExponent(b, op.getUnit());
   RowStatistics rows = rescaleState(b, buildPartialsMax(b, op), op.getMaxInit(),
-                                    op.getSumInit(), factor);
+                                    op.getSumInit(), exponent);
 
   // 2. The partial states, each with its weight.
-  Value weights = buildStateWeights(b, op, factor, rows.guard);
+  Value weights = buildStateWeights(b, op, exponent, rows.guard);
   Value sum = addSums(b, op, weights, rows.sum);
   Value ofOld = op.getNormalized() ? rows.sum : rows.alpha;
   Value acc =

@@ -26,8 +26,8 @@ public:
 private:
   Value buildScores();
   Value buildVisibleScores();
-  Value buildFactor();
-  Value buildWeights(Value scores, Value factor, Value guard);
+  Exponent buildExponent();
+  Value buildWeights(Value scores, const Exponent &exponent, Value guard);
   Value addRowSums(Value weights, Value sum);
   Value narrowed(Value weights);
   Value addWeightedValues(Value weights, Value acc);
@@ -65,19 +65,26 @@ Value UpdateLowering::buildVisibleScores() {
                        op.getRowPosition(), op.getKeyPosition()});
 }
 
-/// c: from the unit of the scores to the exponent of 2.
-Value UpdateLowering::buildFactor() {
+/// From the scores, which a score region has scaled already, to exponents of 2.
+Exponent UpdateLowering::buildExponent() {
   Value log2e = b.f32(kLog2E);
-  return op.hasScore() ? log2e : b.mul(op.getScale(), log2e);
+  if (op.hasScore())
+    return {log2e, /*subtractsFirst=*/true};
+  return {b.mul(op.getScale(), log2e), /*subtractsFirst=*/false};
 }
 
-/// p = exp2(c s - guard) in f32; 0 for hidden keys, whose s is -inf.
-Value UpdateLowering::buildWeights(Value scores, Value factor, Value guard) {
+/// p = exp2 of the score's exponent, in f32; 0 for hidden keys, whose s is
+/// -inf.
+Value UpdateLowering::buildWeights(Value scores, const Exponent &exponent,
+                                   Value guard) {
   return b
       .generic({guard}, {scores}, 2, false,
                [&](GenericBuilder &in, ValueRange args) {
-                 return SmallVector<Value>{
-                     in.exp2(in.mulSub(args[1], factor, args[0]))};
+                 Value power =
+                     exponent.subtractsFirst
+                         ? exponent.of(in, args[1], args[0])
+                         : in.mulSub(args[1], exponent.factor, args[0]);
+                 return SmallVector<Value>{in.exp2(power)};
                })
       .front();
 }
@@ -114,9 +121,9 @@ void UpdateLowering::run() {
   OpBuilder::InsertionGuard guard(rewriter);
   rewriter.setInsertionPoint(op);
   Value scores = buildVisibleScores();
-  Value factor = buildFactor();
-  RescaledState state = rescaleForBlock(b, op, scores, factor, rescale);
-  Value weights = buildWeights(scores, factor, state.guard);
+  Exponent exponent = buildExponent();
+  RescaledState state = rescaleForBlock(b, op, scores, exponent, rescale);
+  Value weights = buildWeights(scores, exponent, state.guard);
   Value sum = addRowSums(weights, state.sum);
   Value acc =
       addWeightedValues(weights, rescaleAccumulator(b, op.getAccInit(), state));

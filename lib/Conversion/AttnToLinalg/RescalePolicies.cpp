@@ -19,9 +19,9 @@ double fa::getFirstMaxBound(Type element) {
 /// The state at the maximum of all that was seen, in every block. A normalised
 /// accumulator is acc / sum: the old sum, rescaled, takes alpha's place.
 static RescaledState rescaleAlways(GenericBuilder &b, attn::UpdateOp op,
-                                   Value scores, Value factor) {
+                                   Value scores, const Exponent &exponent) {
   RowStatistics rows = rescaleState(b, rowMaxima(b, scores, op.getMaxInit()),
-                                    op.getMaxInit(), op.getSumInit(), factor);
+                                    op.getMaxInit(), op.getSumInit(), exponent);
   return {rows.max, rows.sum, rows.guard,
           op.getNormalized() ? rows.sum : rows.alpha};
 }
@@ -29,31 +29,31 @@ static RescaledState rescaleAlways(GenericBuilder &b, attn::UpdateOp op,
 /// The row statistics of `lazy`: a row moves to the block's maximum where that
 /// is more than the threshold above its own, or its first.
 static RowStatistics moveLazily(GenericBuilder &b, Value blockMax, Value max,
-                                Value sum, Value factor) {
+                                Value sum, const Exponent &exponent) {
   SmallVector<Value> results = b.generic(
       {blockMax}, {max, sum, b.emptyLike(max), b.emptyLike(max)}, 1, false,
       [&](GenericBuilder &in, ValueRange args) {
         Value oldMax = args[1], oldSum = args[2];
-        Value oldGuard = in.mul(oldMax, factor);
+        Value oldGuard =
+            exponent.subtractsFirst ? oldMax : in.mul(oldMax, exponent.factor);
         // Both -inf: the difference is NaN, and the row stays.
-        Value growth = in.sub(in.mul(args[0], factor), oldGuard);
+        Value growth = exponent.of(in, args[0], oldGuard);
         Value moves = in.greater(growth, in.f32(kLazyThreshold));
         Value newMax = in.select(moves, args[0], oldMax);
-        Value isEmpty = in.equal(newMax, in.negativeInfinity());
-        Value guard = in.select(isEmpty, in.f32(0.0), in.mul(newMax, factor));
+        Value guard = exponent.guardOf(in, newMax);
         // A row's first maximum has nothing to rescale: acc and sum are 0.
         Value wasEmpty = in.equal(oldMax, in.negativeInfinity());
-        Value from = in.select(wasEmpty, guard, oldGuard);
-        Value alpha = in.exp2(in.sub(from, guard));
+        Value alpha = in.select(wasEmpty, in.f32(1.0),
+                                in.exp2(exponent.of(in, oldMax, guard)));
         return SmallVector<Value>{newMax, in.mul(oldSum, alpha), guard, alpha};
       });
   return {results[0], results[2], results[1], results[3]};
 }
 
 static RescaledState rescaleLazily(GenericBuilder &b, attn::UpdateOp op,
-                                   Value scores, Value factor) {
+                                   Value scores, const Exponent &exponent) {
   RowStatistics rows = moveLazily(b, rowMaxima(b, scores, op.getMaxInit()),
-                                  op.getMaxInit(), op.getSumInit(), factor);
+                                  op.getMaxInit(), op.getSumInit(), exponent);
   return {rows.max, rows.sum, rows.guard, rows.alpha, /*isRare=*/true};
 }
 
@@ -97,28 +97,27 @@ static Value takeFirstMaxima(GenericBuilder &b, Value scores, Value max) {
 
 /// Nothing is rescaled: a row stays at the maximum of its first block.
 static RescaledState keepFirstMax(GenericBuilder &b, attn::UpdateOp op,
-                                  Value scores, Value factor) {
+                                  Value scores, const Exponent &exponent) {
   Value max = takeFirstMaxima(b, scores, op.getMaxInit());
   Value guard =
       b.generic({max}, {b.emptyLike(max)}, 1, false,
                 [&](GenericBuilder &in, ValueRange args) {
-                  Value isEmpty = in.equal(args[0], in.negativeInfinity());
-                  return SmallVector<Value>{
-                      in.select(isEmpty, in.f32(0.0), in.mul(args[0], factor))};
+                  return SmallVector<Value>{exponent.guardOf(in, args[0])};
                 })
           .front();
   return {max, op.getSumInit(), guard, /*accFactor=*/Value()};
 }
 
 RescaledState fa::rescaleForBlock(GenericBuilder &b, attn::UpdateOp op,
-                                  Value scores, Value factor, Rescale policy) {
+                                  Value scores, const Exponent &exponent,
+                                  Rescale policy) {
   switch (policy) {
   case Rescale::Always:
-    return rescaleAlways(b, op, scores, factor);
+    return rescaleAlways(b, op, scores, exponent);
   case Rescale::Lazy:
-    return rescaleLazily(b, op, scores, factor);
+    return rescaleLazily(b, op, scores, exponent);
   case Rescale::FirstMax:
-    return keepFirstMax(b, op, scores, factor);
+    return keepFirstMax(b, op, scores, exponent);
   }
   llvm_unreachable("unknown policy");
 }

@@ -37,10 +37,10 @@ struct RescaledState {
 };
 
 /// Moves the rows of the state of `op` as `policy` says before a block with
-/// `scores` [Br, Bc] is folded in; `factor` is c. Policies but `always` need an
-/// accumulator that is not normalised.
+/// `scores` [Br, Bc] is folded in. Policies but `always` need an accumulator
+/// that is not normalised.
 RescaledState rescaleForBlock(GenericBuilder &b, attn::UpdateOp op,
-                              mlir::Value scores, mlir::Value factor,
+                              mlir::Value scores, const Exponent &exponent,
                               Rescale policy);
 
 /// The accumulator `acc` [Br, Dv] in the unit of `state`.

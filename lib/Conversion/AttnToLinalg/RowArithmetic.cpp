@@ -7,6 +7,8 @@
 
 #include "RowArithmetic.h"
 
+#include "mlir/IR/Matchers.h"
+
 using namespace mlir;
 using namespace fa;
 
@@ -14,8 +16,28 @@ static int64_t rankOf(Value tensor) {
   return cast<RankedTensorType>(tensor.getType()).getRank();
 }
 
+Value Exponent::guardOf(GenericBuilder &b, Value max) const {
+  Value isEmpty = b.equal(max, b.negativeInfinity());
+  Value guard = subtractsFirst ? max : b.mul(max, factor);
+  return b.select(isEmpty, b.f32(0.0), guard);
+}
+
+Value Exponent::of(GenericBuilder &b, Value score, Value guard) const {
+  if (subtractsFirst)
+    return b.mul(b.sub(score, guard), factor);
+  // A fused product would be off by its rounding where the maximum stays, in
+  // every block, and the state would drift with their number.
+  return b.sub(b.mul(score, factor), guard);
+}
+
+Exponent fa::makeExponent(GenericBuilder &b, Value unit) {
+  if (matchPattern(unit, m_OneFloat()))
+    return {b.f32(kLog2E), /*subtractsFirst=*/true};
+  return {b.mul(unit, b.f32(kLog2E)), /*subtractsFirst=*/false};
+}
+
 RowStatistics fa::rescaleState(GenericBuilder &b, Value otherMax, Value max,
-                               Value sum, Value factor) {
+                               Value sum, const Exponent &exponent) {
   // One generic, which reads the old maximum and sum and writes the new ones in
   // their place: that keeps bufferization free of copies.
   SmallVector<Value> results = b.generic(
@@ -23,13 +45,8 @@ RowStatistics fa::rescaleState(GenericBuilder &b, Value otherMax, Value max,
       false, [&](GenericBuilder &in, ValueRange args) {
         Value oldMax = args[1], oldSum = args[2];
         Value newMax = in.max(oldMax, args[0]);
-        Value empty = in.equal(newMax, in.negativeInfinity());
-        Value guard = in.select(empty, in.f32(0.0), in.mul(newMax, factor));
-        // Rounded as the old guard was: where the maximum stays, alpha is
-        // exactly 1. A fused product would be off by its rounding, in every
-        // block, and the state would drift with their number.
-        Value oldGuard = in.mul(oldMax, factor);
-        Value alpha = in.exp2(in.sub(oldGuard, guard));
+        Value guard = exponent.guardOf(in, newMax);
+        Value alpha = in.exp2(exponent.of(in, oldMax, guard));
         return SmallVector<Value>{newMax, in.mul(oldSum, alpha), guard, alpha};
       });
   return {results[0], results[2], results[1], results[3]};
@@ -102,16 +119,20 @@ Value fa::inverseSums(GenericBuilder &b, Value sum, double empty) {
       .front();
 }
 
-Value fa::buildLse(GenericBuilder &b, Value max, Value sum, Value factor,
-                   Value target) {
+Value fa::buildLse(GenericBuilder &b, Value max, Value sum,
+                   const Exponent &exponent, Value target) {
   return b
       .generic({max, sum}, {target}, rankOf(target), false,
                [&](GenericBuilder &in, ValueRange args) {
-                 // In the exp2 domain, where unit * max is rounded as the
-                 // updates rounded it.
-                 Value guard = in.mul(args[0], factor);
-                 Value log2 = in.add(guard, in.log2(args[1]));
-                 Value lse = in.mul(log2, in.f32(kLn2));
+                 Value log2 = in.log2(args[1]), lse;
+                 if (exponent.subtractsFirst) {
+                   lse = in.add(args[0], in.mul(log2, in.f32(kLn2)));
+                 } else {
+                   // In the exp2 domain, where unit * max is rounded as the
+                   // updates rounded it.
+                   Value guard = in.mul(args[0], exponent.factor);
+                   lse = in.mul(in.add(guard, log2), in.f32(kLn2));
+                 }
                  Value empty = in.equal(args[1], in.f32(0.0));
                  return SmallVector<Value>{
                      in.select(empty, in.negativeInfinity(), lse)};

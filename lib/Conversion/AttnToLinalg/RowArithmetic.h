@@ -17,19 +17,37 @@
 
 namespace fa {
 
+/// How scores become exponents of 2: c * (s - max) for a factor c.
+struct Exponent {
+  mlir::Value factor; ///< c, from the unit of the scores to the exponent of 2
+  /// Whether max is subtracted before c multiplies, rather than c * max from c
+  /// * s, which is one operation an element. c * max overflows for scores over
+  /// 2.36e38, which score functions make (a bias of -3.4e38) and q.k does not.
+  bool subtractsFirst;
+
+  /// What is subtracted for a row of maximum `max`, 0 where that is -inf.
+  mlir::Value guardOf(GenericBuilder &b, mlir::Value max) const;
+  /// The exponent of a score or maximum. Rounded as the guard was: 0 exactly
+  /// where `score` is the maximum.
+  mlir::Value of(GenericBuilder &b, mlir::Value score, mlir::Value guard) const;
+};
+
+/// The exponent of scores whose unit is `unit` to the natural exponent. A unit
+/// of one is that of score functions.
+Exponent makeExponent(GenericBuilder &b, mlir::Value unit);
+
 /// Row statistics after the maximum of what is folded in is known.
 struct RowStatistics {
   mlir::Value max;   ///< the new running maximum
-  mlir::Value guard; ///< c * max, or 0 where max is -inf
+  mlir::Value guard; ///< what exponents are relative to
   mlir::Value sum;   ///< the old sum, rescaled
   mlir::Value alpha; ///< the factor of the old accumulator
 };
 
-/// The statistics of a state (max, sum) that meets scores up to `otherMax`;
-/// `factor` is c, from the unit of max to the exponent of 2.
+/// The statistics of a state (max, sum) that meets scores up to `otherMax`.
 RowStatistics rescaleState(GenericBuilder &b, mlir::Value otherMax,
                            mlir::Value max, mlir::Value sum,
-                           mlir::Value factor);
+                           const Exponent &exponent);
 
 /// Each row of `matrix` times its element of `rows`.
 mlir::Value scaleRows(GenericBuilder &b, mlir::Value matrix, mlir::Value rows);
@@ -44,10 +62,9 @@ using Predicate =
 mlir::Value anyOf(GenericBuilder &b, mlir::Value tensor, Predicate predicate);
 mlir::Value allOf(GenericBuilder &b, mlir::Value tensor, Predicate predicate);
 
-/// unit * max + log(sum), -inf where sum is 0, into `target`; `factor` is unit
-/// * log2(e).
+/// unit * max + log(sum), -inf where sum is 0, into `target`.
 mlir::Value buildLse(GenericBuilder &b, mlir::Value max, mlir::Value sum,
-                     mlir::Value factor, mlir::Value target);
+                     const Exponent &exponent, mlir::Value target);
 
 /// 1 / sum, and `empty` where sum is 0.
 mlir::Value inverseSums(GenericBuilder &b, mlir::Value sum, double empty);

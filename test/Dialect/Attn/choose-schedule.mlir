@@ -19,7 +19,7 @@
 // RUN: not fa-opt --choose-schedule="rescale=never" %s 2>&1 | FileCheck %s --check-prefix=NEVER
 
 // REMARK: choose-schedule.mlir:{{.*}}: remark: [Passed] schedule | Category:choose-schedule | Function=attention
-// REMARK-SAME: Reason="policy target for sm_80", bc=64, blocksPerSM=3, br=64, registersPerThread=168, sharedBytes=49152, stages=1, teams=4
+// REMARK-SAME: Reason="policy target for sm_80", bc=32, blocksPerSM=2, br=128, registersPerThread=223, sharedBytes=49152, stages=1, teams=4
 // REMARK-GIVEN: Reason="policy target and the options given for sm_80", bc=32,
 // QUIET-NOT: remark
 // MISSED: remark: [Missed] kernel | Category:choose-schedule | Function=attention | Reason="no schedule fits sm_80 for D 20, Dv 20: blocks for levels A to C"
