@@ -38,6 +38,9 @@ FailureOr<gpu::GPUFuncOp> fa::mapToThreadBlock(OpBuilder &builder,
   return KernelEmitter(builder, function, loops.front(), shape).emit();
 }
 
+/// The largest block that the hardware starts.
+static constexpr int64_t kMaxThreads = 1024;
+
 namespace {
 struct MapWarpsPass : public fa::impl::MapWarpsBase<MapWarpsPass> {
   using Base::Base;
@@ -63,6 +66,12 @@ private:
     if (schedule.partition != Partition::SplitQ)
       return function.emitError("--map-warps divides the rows of Q among teams "
                                 "(partition = split_q), found split_k");
+    if (std::optional<std::string> why = findRangeViolation(schedule))
+      return function.emitError("its schedule has no thread block: ") << *why;
+    if (schedule.threads() > kMaxThreads)
+      return function.emitError("its schedule has no thread block: at most ")
+             << kMaxThreads << " threads, found " << schedule.teams
+             << " teams of " << schedule.warps << " warps";
     if (schedule.rescale == Rescale::FirstMax)
       return function.emitError("--map-warps takes rescale=always or lazy, "
                                 "found first-max in the schedule");
