@@ -30,10 +30,10 @@ constexpr int64_t kHeadDimWithoutMore = 128;
 constexpr int64_t kHeadDimPerRegister = 4;
 constexpr int kHopperMajor = 9;
 /// For Blackwell it spills D 128 with 32 rows at any Bc.
-constexpr int64_t kBlackwellRegisters = 48;
+constexpr int64_t kBlackwellRegisters = 33;
 /// What copies of rows with a segment that is used in part need more: D 112
 /// with 32 rows and Bc 64 spills.
-constexpr int64_t kPartialSegmentRegisters = 24;
+constexpr int64_t kPartialSegmentRegisters = 20;
 /// Bytes of a row's segment in shared memory, which are the swizzle's.
 constexpr int64_t kSegmentBytes = 128;
 /// What tiles are aligned to in shared memory: eight rows of a 128-byte

@@ -32,8 +32,7 @@ TEST(Tokens, JoinToTheSameText) {
   std::set<std::string> texts;
   for (const Token &token : tokens)
     texts.insert(token.text);
-  for (const char *text :
-       {"func.func", "@f", "%q", "->", "!t", "\"b c\"", "-3"})
+  for (const char *text : {"func.func", "@f", "%q", "!t", "\"b c\"", "-3"})
     EXPECT_TRUE(texts.count(text)) << text;
   EXPECT_TRUE(splitTokens("").empty());
   EXPECT_EQ(joinTokens(splitTokens("\"open")), "\"open");

@@ -158,11 +158,12 @@ TEST(ResourceModel, ComparesTargets) {
     EXPECT_EQ(blocksPerSM(kD128, schedule, gpu),
               gpu.sharedBytesPerSM < 128 * 1024 ? 1 : 2)
         << gpu.name;
-  // One warp and 3 KiB: as many blocks as the multiprocessor has places for.
+  // One warp and 3 KiB: as many blocks as the multiprocessor has places for, or
+  // as its registers allow, 96 for a thread.
   schedule.br = schedule.bc = 8;
   schedule.teams = schedule.stages = 1;
   EXPECT_EQ(blocksPerSM({16, 16, 2}, schedule, target("sm_86")), 16);
-  EXPECT_EQ(blocksPerSM({16, 16, 2}, schedule, target("sm_120a")), 24);
+  EXPECT_EQ(blocksPerSM({16, 16, 2}, schedule, target("sm_120a")), 21);
 }
 
 TEST(ResourceModel, CountsResidentBlocks) {
