@@ -51,7 +51,8 @@ static LogicalResult checkMath(gpu::GPUFuncOp func) {
   WalkResult result = func.walk([](Operation *op) -> WalkResult {
     if (!isa_and_nonnull<math::MathDialect>(op->getDialect()))
       return WalkResult::advance();
-    if (isa<math::FmaOp>(op) || isExact(op))
+    // Upstream's conversion of math has these.
+    if (isa<math::FmaOp, math::CountLeadingZerosOp>(op) || isExact(op))
       return WalkResult::advance();
     auto fast = dyn_cast<arith::ArithFastMathInterface>(op);
     if (isApproximated(op) && fast &&
@@ -75,10 +76,12 @@ static LogicalResult convertFragments(Kernel &kernel) {
   populateMmaPatterns(converter, kernel, patterns);
   populateMemoryPatterns(converter, kernel, patterns);
   populateStorePatterns(converter, kernel, patterns);
+  populateLookupPatterns(converter, kernel, patterns);
   populateTeamPatterns(converter, kernel, patterns);
 
   ConversionTarget target(*context);
   target.addIllegalDialect<cta::CtaDialect>();
+  target.addIllegalOp<memref::LoadOp>();
   target.addLegalOp<UnrealizedConversionCastOp>();
   target.markUnknownOpDynamicallyLegal([&](Operation *op) {
     return converter.isLegal(op) && !isApproximated(op) && !isExact(op);

@@ -119,6 +119,9 @@ void populateMemoryPatterns(const FragmentTypeConverter &converter,
 void populateStorePatterns(const FragmentTypeConverter &converter,
                            const Kernel &kernel,
                            mlir::RewritePatternSet &patterns);
+void populateLookupPatterns(const FragmentTypeConverter &converter,
+                            const Kernel &kernel,
+                            mlir::RewritePatternSet &patterns);
 void populateTeamPatterns(const FragmentTypeConverter &converter,
                           const Kernel &kernel,
                           mlir::RewritePatternSet &patterns);

@@ -10,6 +10,7 @@
 #include "fa/Dialect/Cta/IR/Cta.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace mlir;
@@ -19,6 +20,60 @@ using namespace fa;
 static Type fragmentElement(Type type) {
   return type.isIndex() ? Type(IntegerType::get(type.getContext(), 32)) : type;
 }
+
+//===----------------------------------------------------------------------===//
+// Whole tensors
+//===----------------------------------------------------------------------===//
+
+/// The memref of a whole tensor, or null.
+static Value memrefOf(Value tensor, IRMapping &values) {
+  Value whole = values.lookupOrNull(tensor);
+  return whole && isa<MemRefType>(whole.getType()) ? whole : Value();
+}
+
+LogicalResult fa::emitDim(OpBuilder &builder, tensor::DimOp op,
+                          IRMapping &values) {
+  Value whole = memrefOf(op.getSource(), values);
+  if (!whole)
+    return op.emitOpError("asks for the size of a tensor that is no argument "
+                          "of the kernel");
+  Value index = values.lookupOrDefault(op.getIndex());
+  values.map(
+      op.getResult(),
+      memref::DimOp::create(builder, op.getLoc(), whole, index).getResult());
+  return success();
+}
+
+/// The memref that `op` reads. Fails with a diagnostic where there is none, or
+/// its elements are no numbers that fragments hold.
+static FailureOr<Value> readMemref(tensor::ExtractOp op, IRMapping &values) {
+  Value whole = memrefOf(op.getTensor(), values);
+  if (!whole)
+    return op.emitOpError("reads a tensor that is no argument of the kernel");
+  Type element = op.getType();
+  if (!element.isInteger(32) && !element.isF32() && !element.isF16() &&
+      !element.isBF16())
+    return op.emitOpError("reads elements of type ")
+           << element << ": kernels read i32, f32, f16 and bf16";
+  return whole;
+}
+
+LogicalResult fa::emitScalarExtract(OpBuilder &builder, tensor::ExtractOp op,
+                                    IRMapping &values) {
+  FailureOr<Value> whole = readMemref(op, values);
+  if (failed(whole))
+    return failure();
+  SmallVector<Value> indices = llvm::map_to_vector(
+      op.getIndices(), [&](Value v) { return values.lookupOrDefault(v); });
+  values.map(op.getResult(),
+             memref::LoadOp::create(builder, op.getLoc(), *whole, indices)
+                 .getResult());
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Bodies
+//===----------------------------------------------------------------------===//
 
 /// The shape of a value as (depends on row, depends on column).
 static std::pair<bool, bool> dependence(Value value) {
@@ -87,11 +142,32 @@ void FragmentVectorizer::emitIndex(linalg::IndexOp op) {
   values.map(op.getResult(), index);
 }
 
+/// One element for all, or one for each row, column or element.
+LogicalResult FragmentVectorizer::emitExtract(tensor::ExtractOp op) {
+  SmallVector<Value> indices =
+      llvm::map_to_vector(op.getIndices(), [&](Value v) { return get(v); });
+  SmallVector<int64_t> shape = joinShapes(indices);
+  if (shape.empty())
+    return emitScalarExtract(builder, op, values);
+  FailureOr<Value> whole = readMemref(op, values);
+  if (failed(whole))
+    return failure();
+  auto type = VectorType::get(shape, op.getType());
+  values.map(op.getResult(),
+             cta::LookupOp::create(builder, op.getLoc(), type, *whole, indices)
+                 .getResult());
+  return success();
+}
+
 LogicalResult FragmentVectorizer::emit(Operation &op) {
   if (auto index = dyn_cast<linalg::IndexOp>(op)) {
     emitIndex(index);
     return success();
   }
+  if (auto dim = dyn_cast<tensor::DimOp>(op))
+    return emitDim(builder, dim, values);
+  if (auto extract = dyn_cast<tensor::ExtractOp>(op))
+    return emitExtract(extract);
   SmallVector<Value> operands =
       llvm::map_to_vector(op.getOperands(), [&](Value v) { return get(v); });
   SmallVector<int64_t> shape = joinShapes(operands);

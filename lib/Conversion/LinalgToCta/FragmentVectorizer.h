@@ -17,6 +17,7 @@
 #define FA_LIB_CONVERSION_LINALGTOCTA_FRAGMENTVECTORIZER_H
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/IRMapping.h"
 
@@ -29,6 +30,15 @@ struct FragmentDomain {
   mlir::Value rowBase;    ///< i32: index of the team's first row, or null: 0
   mlir::Value columnBase; ///< i32: index of the team's first column, or null
 };
+
+/// Emits the size of a whole tensor, or its one element at scalar positions.
+/// `values` maps whole tensors to memrefs. Fails with a diagnostic where the
+/// tensor is no argument of the kernel, or its elements have no form there.
+mlir::LogicalResult emitDim(mlir::OpBuilder &builder, mlir::tensor::DimOp op,
+                            mlir::IRMapping &values);
+mlir::LogicalResult emitScalarExtract(mlir::OpBuilder &builder,
+                                      mlir::tensor::ExtractOp op,
+                                      mlir::IRMapping &values);
 
 class FragmentVectorizer {
 public:
@@ -55,6 +65,7 @@ private:
   mlir::Value grow(mlir::Value value, llvm::ArrayRef<int64_t> shape,
                    mlir::Location loc);
   void emitIndex(mlir::linalg::IndexOp op);
+  mlir::LogicalResult emitExtract(mlir::tensor::ExtractOp op);
 
   mlir::OpBuilder &builder;
   FragmentDomain domain;

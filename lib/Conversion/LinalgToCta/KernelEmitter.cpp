@@ -14,7 +14,6 @@
 #include "mlir/Analysis/SliceAnalysis.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/Utils/Utils.h"
-#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/Matchers.h"
@@ -113,16 +112,10 @@ Value KernelEmitter::rowEnd(const TileAccess &access, int64_t tileRank) {
 //===----------------------------------------------------------------------===//
 
 LogicalResult KernelEmitter::emitScalarOp(Operation &op) {
-  if (auto dim = dyn_cast<tensor::DimOp>(op)) {
-    Value whole = mapping.lookupOrNull(dim.getSource());
-    if (!whole || !isa<MemRefType>(whole.getType()))
-      return op.emitOpError("asks for the size of a tensor that is no argument "
-                            "of the kernel");
-    Value index = mapping.lookupOrDefault(dim.getIndex());
-    mapping.map(dim.getResult(),
-                memref::DimOp::create(builder, op.getLoc(), whole, index));
-    return success();
-  }
+  if (auto dim = dyn_cast<tensor::DimOp>(op))
+    return emitDim(builder, dim, mapping);
+  if (auto extract = dyn_cast<tensor::ExtractOp>(op))
+    return emitScalarExtract(builder, extract, mapping);
   auto isTensor = [](Type type) { return isa<TensorType>(type); };
   if (llvm::any_of(op.getOperandTypes(), isTensor) ||
       llvm::any_of(op.getResultTypes(), isTensor) || op.getNumRegions() != 0)
@@ -425,7 +418,8 @@ LogicalResult KernelEmitter::emitOp(Operation &op) {
   // The one flag of all rows is read as the flags of rows.
   if (auto extract = dyn_cast<tensor::ExtractOp>(op);
       extract && extract.getIndices().empty())
-    if (Value flags = mapping.lookupOrNull(extract.getTensor())) {
+    if (Value flags = mapping.lookupOrNull(extract.getTensor());
+        flags && !isa<MemRefType>(flags.getType())) {
       mapping.map(extract.getResult(), flags);
       return success();
     }

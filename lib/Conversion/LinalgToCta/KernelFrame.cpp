@@ -20,7 +20,8 @@ using namespace fa;
 /// the last dimension.
 static MemRefType memrefOf(RankedTensorType type) {
   SmallVector<int64_t> strides(type.getRank(), ShapedType::kDynamic);
-  strides.back() = 1;
+  if (!strides.empty())
+    strides.back() = 1;
   return MemRefType::get(
       type.getShape(), type.getElementType(),
       StridedLayoutAttr::get(type.getContext(), /*offset=*/0, strides),

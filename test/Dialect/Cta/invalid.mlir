@@ -321,3 +321,51 @@ func.func @f() {
 // Found by fa-fuzz: nor are this tile's bytes.
 // expected-error @below {{expects at most 16777216 elements, but found 4294967296x4294967296}}
 func.func private @f(!cta.tile<4294967296x4294967296xbf16>)
+
+// -----
+
+func.func @f(%m: memref<?x?xf32>, %i: index) {
+  // expected-error @below {{'cta.lookup' op expects one index for each dimension of 'memref<?x?xf32>', but found 1}}
+  %v = cta.lookup %m[%i] : memref<?x?xf32>, (index) -> vector<64xf32>
+  return
+}
+
+// -----
+
+func.func @f(%m: memref<?xf16>, %r: vector<64xi32>) {
+  // expected-error @below {{'cta.lookup' op expects memref and result of one element type, but found 'f16' and 'f32'}}
+  %v = cta.lookup %m[%r] : memref<?xf16>, (vector<64xi32>) -> vector<64xf32>
+  return
+}
+
+// -----
+
+func.func @f(%m: memref<?xi1>, %r: vector<64xi32>) {
+  // expected-error @below {{'cta.lookup' op result #0 must be}}
+  %v = cta.lookup %m[%r] : memref<?xi1>, (vector<64xi32>) -> vector<64xi1>
+  return
+}
+
+// -----
+
+func.func @f(%m: memref<?x?xf32>, %r: vector<64xi32>, %e: vector<32x8xi32>) {
+  // expected-error @below {{'cta.lookup' op expects indices of rows <R>, columns <1xC> and elements <RxC> of one fragment, but found ('vector<64xi32>', 'vector<32x8xi32>')}}
+  %v = cta.lookup %m[%r, %e] : memref<?x?xf32>, (vector<64xi32>, vector<32x8xi32>) -> vector<64x8xf32>
+  return
+}
+
+// -----
+
+func.func @f(%m: memref<?xf32>, %i: index) {
+  // expected-error @below {{'cta.lookup' op expects an index that differs from element to element, but found ('index')}}
+  %v = cta.lookup %m[%i] : memref<?xf32>, (index) -> vector<64xf32>
+  return
+}
+
+// -----
+
+func.func @f(%m: memref<?x?xf32>, %r: vector<64xi32>, %c: vector<1x8xi32>) {
+  // expected-error @below {{'cta.lookup' op expects a result of the indices' shape 'vector<64x8xf32>', but found 'vector<64xf32>'}}
+  %v = cta.lookup %m[%r, %c] : memref<?x?xf32>, (vector<64xi32>, vector<1x8xi32>) -> vector<64xf32>
+  return
+}

@@ -53,6 +53,11 @@ gpu.module @kernels {
         %row = cta.row %i : vector<64x1xi32>
         // CHECK: cta.col %{{.*}} : vector<1x64xi32>
         %col = cta.col %i : vector<1x64xi32>
+        %rows = vector.shape_cast %row : vector<64x1xi32> to vector<64xi32>
+        // CHECK: cta.lookup %{{.*}}[%{{.*}}, %[[H]], %{{.*}}] : memref<?x?x?xf32>, (index, index, vector<64xi32>) -> vector<64xf32>
+        %onRows = cta.lookup %LSE[%c0, %h, %rows] : memref<?x?x?xf32>, (index, index, vector<64xi32>) -> vector<64xf32>
+        // CHECK: cta.lookup %{{.*}}[%{{.*}}, %{{.*}}, %{{.*}}] : memref<?x?x?xf32>, (i32, vector<64xi32>, vector<1x64xi32>) -> vector<64x64xf32>
+        %onBoth = cta.lookup %LSE[%i, %rows, %col] : memref<?x?x?xf32>, (i32, vector<64xi32>, vector<1x64xi32>) -> vector<64x64xf32>
         %ones = arith.constant dense<1.0> : vector<64xf32>
         %any = arith.cmpf ogt, %ones, %ones : vector<64xf32>
         // CHECK: cta.if_any %{{.*}} : vector<64xi1> -> (vector<64xf32>) {

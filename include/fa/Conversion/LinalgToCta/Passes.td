@@ -26,11 +26,13 @@ def MapWarps : Pass<"map-warps", "::mlir::ModuleOp"> {
        arithmetic on fragments. A value that depends on the row alone stays a
        row vector until it meets one that depends on the column, so a mask's
        limits are computed once a row, in i32, and only compared per element.
-    5. `tensor.parallel_insert_slice` becomes `cta.store`.
+    5. `tensor.extract` of an argument becomes `cta.lookup` where a position
+       differs between elements, else `memref.load`: i32, f32, f16 or bf16.
+    6. `tensor.parallel_insert_slice` becomes `cta.store`.
 
     The pass speaks of products, loads and reductions, not of attention. The
     kernel's arguments are the function's arguments and then its results, as
-    memrefs with strides of their own; indices in fragments are i32, so
+    memrefs with strides of their own, but 1 for the last dimension; indices in fragments are i32, so
     sequences are shorter than 2^31. Teams, warps and the target come from
     `attn.schedule`. Blocks whose trip count depends on the first coordinate are
     started from the last one (`#cta.order<lpt>`).

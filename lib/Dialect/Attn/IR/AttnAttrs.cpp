@@ -168,8 +168,12 @@ Value AlibiAttr::buildScore(OpBuilder &builder, Location loc, Value score,
       arith::SelectOp::create(builder, loc, isFirst, b.twicePlus(scope.head, 2),
                               b.twicePlus(b.sub(scope.head, n), 1));
   Value ratio = arith::DivFOp::create(builder, loc, b.toFloat(m), b.toFloat(n));
+  // In f32 the GPU's own approximation of exp2 will do.
+  auto fast = score.getType().isF32() ? arith::FastMathFlags::afn
+                                      : arith::FastMathFlags::none;
   Value slope = math::Exp2Op::create(
-      builder, loc, arith::MulFOp::create(builder, loc, ratio, b.number(-4.0)));
+      builder, loc, arith::MulFOp::create(builder, loc, ratio, b.number(-4.0)),
+      fast);
 
   // 2. s - slope |distance|.
   Value distance = b.sub(queryPosition(builder, loc, scope), scope.key);

@@ -10,6 +10,8 @@
 #include "fa/Dialect/Attn/Transforms/Transforms.h"
 #include "fa/Support/Remarks.h"
 
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+
 using namespace mlir;
 using namespace fa;
 using namespace fa::attn;
@@ -65,6 +67,15 @@ void fa::attn::setSchedule(FunctionOpInterface function,
 /// are: softcap spills 8 bytes, a window 56.
 static constexpr int64_t kScoreRegisters = 16;
 static constexpr int64_t kMaskRegisters = 8;
+/// What reading a tensor takes more: addresses, and what is read before it is
+/// used. A bias spills 45 registers there.
+static constexpr int64_t kLookupRegisters = 32;
+
+/// Whether the score or the mask reads a tensor.
+static bool readsTensor(ForwardOp op) {
+  return op->walk([](tensor::ExtractOp) { return WalkResult::interrupt(); })
+      .wasInterrupted();
+}
 
 /// The registers of a thread that the variant of `op` takes beside what causal
 /// attention takes.
@@ -76,7 +87,9 @@ static int64_t countVariantRegisters(ForwardOp op) {
       hasScore |= variant.hasScore();
       hasOtherMask |= variant.hasMask() && !isa<CausalAttr>(variant);
     }
-  return (hasScore ? kScoreRegisters : 0) + (hasOtherMask ? kMaskRegisters : 0);
+  return (hasScore ? kScoreRegisters : 0) +
+         (hasOtherMask ? kMaskRegisters : 0) +
+         (readsTensor(op) ? kLookupRegisters : 0);
 }
 
 ScheduleProblem fa::attn::getProblem(ForwardOp op) {

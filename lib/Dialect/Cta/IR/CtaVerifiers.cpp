@@ -210,6 +210,63 @@ LogicalResult StoreOp::verify() {
   return success();
 }
 
+/// The shape that holds all of `indices`: [R], [1, C] or [R, C]; empty where
+/// all are scalars. Fails where they hold no common one.
+static FailureOr<SmallVector<int64_t>> joinIndexShapes(TypeRange indices) {
+  std::optional<int64_t> rows, columns;
+  auto meet = [](std::optional<int64_t> &size, int64_t found) {
+    if (size && *size != found)
+      return false;
+    size = found;
+    return true;
+  };
+  for (Type type : indices) {
+    auto vector = dyn_cast<VectorType>(type);
+    if (!vector)
+      continue;
+    if (vector.getRank() != 1 && vector.getRank() != 2)
+      return failure();
+    bool isRow = vector.getRank() == 1;
+    bool onRows = isRow || vector.getDimSize(0) != 1;
+    if ((onRows && !meet(rows, vector.getDimSize(0))) ||
+        (!isRow && !meet(columns, vector.getDimSize(1))))
+      return failure();
+  }
+  SmallVector<int64_t> shape;
+  if (rows || columns)
+    shape.push_back(rows.value_or(1));
+  if (columns)
+    shape.push_back(*columns);
+  return shape;
+}
+
+LogicalResult LookupOp::verify() {
+  auto source = cast<MemRefType>(getSource().getType());
+  VectorType result = getResult().getType();
+  if (static_cast<size_t>(source.getRank()) != getIndices().size())
+    return emitOpError("expects one index for each dimension of ")
+           << source << ", but found " << getIndices().size();
+  if (source.getElementType() != result.getElementType())
+    return emitOpError("expects memref and result of one element type, but "
+                       "found ")
+           << source.getElementType() << " and " << result.getElementType();
+  FailureOr<SmallVector<int64_t>> shape =
+      joinIndexShapes(getIndices().getTypes());
+  if (failed(shape))
+    return emitOpError("expects indices of rows <R>, columns <1xC> and "
+                       "elements <RxC> of one fragment, but found (")
+           << getIndices().getTypes() << ")";
+  if (shape->empty())
+    return emitOpError("expects an index that differs from element to element, "
+                       "but found (")
+           << getIndices().getTypes() << ")";
+  if (ArrayRef(*shape) != result.getShape())
+    return emitOpError("expects a result of the indices' shape ")
+           << VectorType::get(*shape, result.getElementType()) << ", but found "
+           << result;
+  return success();
+}
+
 /// Checks the type of `cta.row` or `cta.col`: at most 2 dimensions.
 static LogicalResult verifyIota(Operation *op, Type type) {
   if (cast<VectorType>(type).getRank() < 1 ||

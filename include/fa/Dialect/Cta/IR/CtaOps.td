@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 //
 // Structure (work, role, if_any), shared memory (load, read, rings), matrix
-// products, stores, and barriers.
+// products, stores, lookups, and barriers.
 //
 //===----------------------------------------------------------------------===//
 
@@ -302,6 +302,31 @@ def Cta_StoreOp : Cta_Op<"store"> {
                        Variadic<Index>:$indices);
   let assemblyFormat = [{
     $value `,` $destination `[` $indices `]` attr-dict `:` type($value) `,` type($destination)
+  }];
+  let hasVerifier = 1;
+}
+
+def Cta_LookupOp : Cta_Op<"lookup", [NoMemoryEffect]> {
+  let summary = "elements of global memory, one for each element of a fragment";
+  let description = [{
+    Each index is a scalar, or a vector of i32 that says where each row
+    (`vector<R>`), each column (`vector<1xC>`) or each element (`vector<RxC>`)
+    looks; at least one is a vector. The result has the shape that holds them
+    all. Every position must lie in the memref.
+
+    The memory must not be written while the kernel runs: that is why the
+    operation has no effects, and why the hardware may read it by its path for
+    constants.
+
+    ```mlir
+    %v = cta.lookup %m[%b, %h, %rows, %cols] : memref<?x?x?x?xf32>, (index, index, vector<64xi32>, vector<1x128xi32>) -> vector<64x128xf32>
+    ```
+  }];
+  let arguments = (ins AnyMemRef:$source,
+                       Variadic<AnyTypeOf<[Index, I32, VectorOfAnyRankOf<[I32]>]>>:$indices);
+  let results = (outs VectorOfAnyRankOf<[I32, F32, F16, BF16]>:$result);
+  let assemblyFormat = [{
+    $source `[` $indices `]` attr-dict `:` type($source) `,` `(` type($indices) `)` `->` type($result)
   }];
   let hasVerifier = 1;
 }

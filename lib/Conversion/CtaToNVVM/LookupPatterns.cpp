@@ -1,0 +1,249 @@
+//===- LookupPatterns.cpp - Elements of captured tensors ------------------===//
+//
+// Part of Flashloom, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Loads of single elements, each thread those of its part of the fragment, by
+// the path for memory that nobody writes (ld.global.nc). A position is a sum of
+// parts: what is the same for all elements, what depends on the row, on the
+// column, on both. Each part is computed once, in 64 bits.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Builders.h"
+#include "Lowering.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+using namespace fa;
+
+/// `index`, of type index or i32, in 64 bits.
+static Value widen(ImplicitLocOpBuilder &b, Value index) {
+  if (index.getType().isIndex())
+    return b.createOrFold<arith::IndexCastOp>(b.getI64Type(), index);
+  return b.createOrFold<arith::ExtSIOp>(b.getI64Type(), index);
+}
+
+/// The sum of `a` and `c` in 64 bits; a null value is 0.
+static Value addParts(ImplicitLocOpBuilder &b, Value a, Value c) {
+  if (!a || !c)
+    return a ? a : c;
+  return b.createOrFold<arith::AddIOp>(a, c);
+}
+
+/// Whether neighbours along the last dimension are neighbours in memory.
+static bool isLastContiguous(MemRefType type) {
+  SmallVector<int64_t> strides;
+  int64_t offset;
+  return succeeded(type.getStridesAndOffset(strides, offset)) &&
+         !strides.empty() && strides.back() == 1;
+}
+
+/// The scalars whose sum is the first column, where `index` is a sum of scalars
+/// and each element's column; none where it is something else.
+static std::optional<SmallVector<Value>> matchColumns(Value index) {
+  if (auto column = index.getDefiningOp<cta::ColOp>())
+    return SmallVector<Value>{column.getBase()};
+  auto sum = index.getDefiningOp<arith::AddIOp>();
+  if (!sum)
+    return std::nullopt;
+  for (auto [part, other] : {std::pair(sum.getLhs(), sum.getRhs()),
+                             std::pair(sum.getRhs(), sum.getLhs())}) {
+    auto scalar = other.getDefiningOp<vector::BroadcastOp>();
+    if (!scalar || isa<VectorType>(scalar.getSource().getType()))
+      continue;
+    std::optional<SmallVector<Value>> scalars = matchColumns(part);
+    if (scalars)
+      scalars->push_back(scalar.getSource());
+    return scalars;
+  }
+  return std::nullopt;
+}
+
+namespace {
+/// A memref's memory, and where a thread's elements lie in it.
+class Positions {
+public:
+  Positions(ImplicitLocOpBuilder &b, Value memref, const Kernel &kernel)
+      : b(b), kernel(kernel),
+        data(memref::ExtractStridedMetadataOp::create(b, memref)),
+        type(cast<MemRefType>(memref.getType())) {
+    Value address = memref::ExtractAlignedPointerAsIndexOp::create(b, memref);
+    base = LLVM::IntToPtrOp::create(
+        b, LLVM::LLVMPointerType::get(b.getContext(), 1), widen(b, address));
+    uniform = widen(b, data.getOffset());
+  }
+
+  /// Adds the index of dimension `dim`: `original` in the fragment's program,
+  /// `converted` as a thread holds it, with `layout` where it is a vector.
+  void add(unsigned dim, Value original, Value converted,
+           std::optional<FragmentLayout> layout);
+
+  /// The element of row `row` (2 in each slab), column `column` (2 in each
+  /// block) and, in a matrix, number `element` of what the thread holds.
+  Value load(int64_t row, int64_t column, int64_t element);
+
+private:
+  /// The stride of dimension `dim`; null: 1.
+  Value stride(unsigned dim) {
+    bool isOne = dim + 1 == type.getRank() && isLastContiguous(type);
+    return isOne ? Value() : widen(b, data.getStrides()[dim]);
+  }
+  Value scale(Value index, Value stride) {
+    Value wide = widen(b, index);
+    return stride ? b.createOrFold<arith::MulIOp>(wide, stride) : wide;
+  }
+  Value advance(Value pointer, LLVM::GEPArg count) {
+    return LLVM::GEPOp::create(b, pointer.getType(), type.getElementType(),
+                               pointer, count);
+  }
+  Value rowPointer(int64_t row);
+
+  ImplicitLocOpBuilder &b;
+  const Kernel &kernel;
+  memref::ExtractStridedMetadataOp data;
+  MemRefType type;
+  Value base;
+  Value uniform;                         ///< the part of all elements
+  SmallVector<Value> rows, columns, all; ///< parts; empty: 0
+  bool isRun = false; ///< the columns' offsets are constants: 0, 1, 8, 9, ...
+  SmallVector<Value> pointers; ///< to rows, as they are asked for
+};
+} // namespace
+
+void Positions::add(unsigned dim, Value original, Value converted,
+                    std::optional<FragmentLayout> layout) {
+  Value step = stride(dim);
+  if (!layout) {
+    uniform = addParts(b, uniform, scale(converted, step));
+    return;
+  }
+  std::optional<SmallVector<Value>> scalars;
+  if (layout->kind == FragmentKind::Column && !step)
+    scalars = matchColumns(original);
+  if (scalars) {
+    I32Builder i{b};
+    Value first = i.mul(i.bitAnd(kernel.lane, kQuad - 1), 2);
+    for (Value scalar : *scalars)
+      first = i.add(first, scalar);
+    uniform = addParts(b, uniform, widen(b, first));
+    isRun = true;
+    return;
+  }
+  SmallVector<Value> &parts = layout->kind == FragmentKind::Row      ? rows
+                              : layout->kind == FragmentKind::Column ? columns
+                                                                     : all;
+  SmallVector<Value> elements = toElements(b, converted);
+  parts.resize(elements.size());
+  for (auto [part, element] : llvm::zip_equal(parts, elements))
+    part = addParts(b, part, scale(element, step));
+}
+
+Value Positions::rowPointer(int64_t row) {
+  if (pointers.empty())
+    pointers.resize(std::max<size_t>(1, rows.size()));
+  int64_t number = rows.empty() ? 0 : row;
+  Value &pointer = pointers[number];
+  if (!pointer) {
+    pointer = advance(base, uniform);
+    if (!rows.empty())
+      pointer = advance(pointer, rows[number]);
+  }
+  return pointer;
+}
+
+Value Positions::load(int64_t row, int64_t column, int64_t element) {
+  Value pointer = rowPointer(row);
+  if (isRun)
+    pointer = advance(pointer, static_cast<int32_t>(FragmentLayout::colOffset(
+                                   column / 2, column % 2)));
+  if (!columns.empty())
+    pointer = advance(pointer, columns[column]);
+  if (!all.empty())
+    pointer = advance(pointer, all[element]);
+  auto load = LLVM::LoadOp::create(b, type.getElementType(), pointer);
+  load.setInvariant(true);
+  return load;
+}
+
+namespace {
+/// `cta.lookup`: the elements that the thread holds.
+struct ConvertLookup : OpConversionPattern<cta::LookupOp> {
+  ConvertLookup(const FragmentTypeConverter &converter, MLIRContext *context,
+                const Kernel &kernel)
+      : OpConversionPattern<cta::LookupOp>(converter, context),
+        converter(converter), kernel(kernel) {}
+
+  LogicalResult
+  matchAndRewrite(cta::LookupOp op, OpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    std::optional<FragmentLayout> layout = converter.getLayout(op.getType());
+    if (!layout)
+      return rewriter.notifyMatchFailure(op, "result is no fragment");
+    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
+    Positions positions(b, op.getSource(), kernel);
+    for (auto [dim, original, converted] :
+         llvm::enumerate(op.getIndices(), adaptor.getIndices()))
+      positions.add(dim, original, converted,
+                    converter.getLayout(original.getType()));
+    rewriter.replaceOp(op, fromElements(b, converter.convertType(op.getType()),
+                                        loadAll(positions, *layout)));
+    return success();
+  }
+
+private:
+  static SmallVector<Value> loadAll(Positions &positions,
+                                    const FragmentLayout &layout) {
+    SmallVector<Value> elements;
+    bool isMatrix = layout.kind == FragmentKind::Matrix;
+    if (!isMatrix) {
+      bool isRow = layout.kind == FragmentKind::Row;
+      int64_t count = 2 * (isRow ? layout.slabs() : layout.blocks());
+      for (int64_t n = 0; n < count; ++n)
+        elements.push_back(
+            positions.load(isRow ? n : 0, isRow ? 0 : n, /*element=*/0));
+      return elements;
+    }
+    for (int64_t s = 0; s < layout.slabs(); ++s)
+      for (int64_t n = 0; n < layout.blocks(); ++n)
+        for (int64_t e = 0; e < 4; ++e)
+          elements.push_back(positions.load(2 * s + e / 2, 2 * n + e % 2,
+                                            layout.index(s, n, e)));
+    return elements;
+  }
+
+  const FragmentTypeConverter &converter;
+  const Kernel &kernel;
+};
+
+/// One element for all threads.
+struct ConvertScalarLoad : OpConversionPattern<memref::LoadOp> {
+  ConvertScalarLoad(const FragmentTypeConverter &converter,
+                    MLIRContext *context, const Kernel &kernel)
+      : OpConversionPattern<memref::LoadOp>(converter, context),
+        kernel(kernel) {}
+
+  LogicalResult
+  matchAndRewrite(memref::LoadOp op, OpAdaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
+    Positions positions(b, op.getMemref(), kernel);
+    for (auto [dim, index] : llvm::enumerate(op.getIndices()))
+      positions.add(dim, index, index, std::nullopt);
+    rewriter.replaceOp(op, positions.load(0, 0, 0));
+    return success();
+  }
+
+  const Kernel &kernel;
+};
+} // namespace
+
+void fa::populateLookupPatterns(const FragmentTypeConverter &converter,
+                                const Kernel &kernel,
+                                RewritePatternSet &patterns) {
+  patterns.add<ConvertLookup, ConvertScalarLoad>(converter,
+                                                 patterns.getContext(), kernel);
+}

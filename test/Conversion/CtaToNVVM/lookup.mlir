@@ -1,0 +1,60 @@
+// Elements of captured tensors: rows scaled by their stride once, a run of columns at constant offsets, loads of memory
+// that nobody writes.
+// RUN: fa-opt %s --lower-to-nvvm=tiles-only | FileCheck %s
+// RUN: fa-opt %s --lower-to-nvvm --emit-cubin=format=ptx | FileCheck %s --check-prefix=PTX
+
+// PTX: .entry bias
+// PTX-COUNT-8: ld.global.nc.b32
+// PTX-NOT: ld.global
+// PTX: .entry narrow
+// PTX-COUNT-2: ld.global.nc.b16
+// PTX: .entry scalar
+// PTX: ld.global.nc.b32
+gpu.module @kernels {
+  // Two rows a thread, 2 blocks of columns: 2 pointers, each with offsets 0, 1, 8, 9.
+  // CHECK-LABEL: gpu.func @bias
+  gpu.func @bias(%M: memref<?x?x?xf32, strided<[?, ?, 1]>>, %O: memref<?x16xf32>, %h: index, %i: i32, %j: i32) kernel {
+    %c0 = arith.constant 0 : index
+    cta.role "all" teams(%w in 1) warps(1) {
+      %rows = cta.row %i : vector<16xi32>
+      %c = cta.col %i : vector<1x16xi32>
+      %s = vector.broadcast %j : i32 to vector<1x16xi32>
+      %cols = arith.addi %c, %s : vector<1x16xi32>
+      // CHECK: %[[BASE:.*]] = llvm.getelementptr %{{.*}}[%{{.*}}] : (!llvm.ptr<1>, i64) -> !llvm.ptr<1>, f32
+      // CHECK: %[[ROW:.*]] = llvm.getelementptr %[[BASE]][%{{.*}}]
+      // CHECK: llvm.load %[[ROW]] invariant : !llvm.ptr<1> -> f32
+      // CHECK: %[[ONE:.*]] = llvm.getelementptr %[[ROW]][1]
+      // CHECK: llvm.load %[[ONE]] invariant
+      // CHECK: llvm.getelementptr %[[ROW]][8]
+      // CHECK: llvm.getelementptr %[[ROW]][9]
+      %v = cta.lookup %M[%h, %rows, %cols] : memref<?x?x?xf32, strided<[?, ?, 1]>>, (index, vector<16xi32>, vector<1x16xi32>) -> vector<16x16xf32>
+      cta.store %v, %O[%c0, %c0] : vector<16x16xf32>, memref<?x16xf32>
+    }
+    gpu.return
+  }
+  // A row vector of 16-bit elements, gathered at what another lookup gives.
+  // CHECK-LABEL: gpu.func @narrow
+  gpu.func @narrow(%T: memref<?xi32>, %M: memref<?xf16>, %O: memref<?xf16>, %i: i32) kernel {
+    %c0 = arith.constant 0 : index
+    cta.role "all" teams(%w in 1) warps(1) {
+      %rows = cta.row %i : vector<16xi32>
+      // CHECK-COUNT-2: llvm.load {{.*}} invariant : !llvm.ptr<1> -> i32
+      %at = cta.lookup %T[%rows] : memref<?xi32>, (vector<16xi32>) -> vector<16xi32>
+      // CHECK-COUNT-2: llvm.load {{.*}} invariant : !llvm.ptr<1> -> f16
+      %v = cta.lookup %M[%at] : memref<?xf16>, (vector<16xi32>) -> vector<16xf16>
+      cta.store %v, %O[%c0] : vector<16xf16>, memref<?xf16>
+    }
+    gpu.return
+  }
+  // CHECK-LABEL: gpu.func @scalar
+  gpu.func @scalar(%T: memref<?xf32, strided<[1]>>, %O: memref<?xf32>, %b: index) kernel {
+    %c0 = arith.constant 0 : index
+    cta.role "all" teams(%w in 1) warps(1) {
+      // CHECK: llvm.load {{.*}} invariant : !llvm.ptr<1> -> f32
+      %s = memref.load %T[%b] : memref<?xf32, strided<[1]>>
+      %v = vector.broadcast %s : f32 to vector<16xf32>
+      cta.store %v, %O[%c0] : vector<16xf32>, memref<?xf32>
+    }
+    gpu.return
+  }
+}
