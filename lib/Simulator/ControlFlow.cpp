@@ -167,37 +167,6 @@ ThreadBlock::Step ThreadBlock::startRole(Team &team, cta::RoleOp role) {
 // Local ops
 //===----------------------------------------------------------------------===//
 
-ThreadBlock::Step ThreadBlock::loadScalar(Team &team, Operation *op) {
-  auto load = cast<memref::LoadOp>(op);
-  auto *tensor = get<GlobalTensor *>(team, load.getMemRef());
-  Window window;
-  for (Value index : load.getIndices())
-    window.indices.push_back(get<int64_t>(team, index));
-  if (window.indices.empty()) {
-    fault(team, op) << "reads a tensor without dimensions";
-    return Step::Failed;
-  }
-  window.isRowVector = true;
-  window.rowEnd = window.firstRow() + 1;
-  float number = 0;
-  int64_t integer = 0;
-  bool isFloat = isa<FloatType>(load.getType());
-  std::string error = isFloat ? tensor->read(
-                                    window, getWriter(team),
-                                    [](int64_t) { return true; }, &number)
-                              : tensor->readInteger(window, integer);
-  if (!error.empty()) {
-    fault(team, op) << error;
-    return Step::Failed;
-  }
-  if (isFloat)
-    set(team, load.getResult(), number);
-  else
-    set(team, load.getResult(),
-        wrapInteger(integer, getIntegerBits(load.getType())));
-  return Step::Next;
-}
-
 ThreadBlock::Step ThreadBlock::getSize(Team &team, Operation *op) {
   auto dim = cast<memref::DimOp>(op);
   int64_t rank = cast<MemRefType>(dim.getSource().getType()).getRank();
@@ -234,6 +203,7 @@ ThreadBlock::Step ThreadBlock::executeLocal(Team &team, Operation *op) {
   return llvm::TypeSwitch<Operation *, Step>(op)
       .Case([&](memref::DimOp) { return getSize(team, op); })
       .Case([&](memref::LoadOp) { return loadScalar(team, op); })
+      .Case([&](cta::LookupOp lookup) { return lookUp(team, lookup); })
       .Case([&](scf::ForOp loop) { return enterLoop(team, loop); })
       .Case([&](scf::IfOp branch) {
         return enterIf(get<int64_t>(team, branch.getCondition()),

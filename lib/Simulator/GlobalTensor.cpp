@@ -9,9 +9,6 @@
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/Twine.h"
-#include "llvm/Support/MathExtras.h"
-
-#include <cstring>
 
 using namespace fa::sim;
 
@@ -120,6 +117,24 @@ std::string GlobalTensor::read(const Window &window, uint32_t who,
   return "";
 }
 
+std::string GlobalTensor::find(llvm::ArrayRef<int64_t> position, uint32_t who,
+                               const char *&address) const {
+  int64_t logical = 0, real = 0;
+  for (auto [dim, index] : llvm::enumerate(position)) {
+    std::string fault =
+        checkRange(index, 1, argument.sizes[dim], "index", name());
+    if (!fault.empty())
+      return fault + " in dimension " + std::to_string(dim);
+    logical = logical * argument.sizes[dim] + index;
+    real += index * argument.strides[dim];
+  }
+  if (!writers.empty())
+    if (uint32_t writer = writers[logical]; writer && writer != who)
+      return kRace + name();
+  address = argument.data + real * bytes;
+  return "";
+}
+
 std::string GlobalTensor::write(const Window &window, uint32_t who,
                                 const float *values) {
   if (std::string fault = check(window); !fault.empty())
@@ -138,16 +153,5 @@ std::string GlobalTensor::write(const Window &window, uint32_t who,
              argument.data + (real + col * stride) * bytes);
     }
   }
-  return "";
-}
-
-std::string GlobalTensor::readInteger(const Window &window,
-                                      int64_t &out) const {
-  if (std::string fault = check(window); !fault.empty())
-    return fault;
-  const char *from = argument.data + locate(window, 0).second * bytes;
-  uint64_t bits = 0;
-  std::memcpy(&bits, from, bytes);
-  out = llvm::SignExtend64(bits, 8 * bytes);
   return "";
 }

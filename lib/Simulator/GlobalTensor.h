@@ -45,10 +45,10 @@ public:
   /// `isMine`: rows of the window that this access touches.
   std::string read(const Window &window, uint32_t who,
                    llvm::function_ref<bool(int64_t)> isMine, float *out) const;
+  /// Sets `address` to where the element at `position` lies.
+  std::string find(llvm::ArrayRef<int64_t> position, uint32_t who,
+                   const char *&address) const;
   std::string write(const Window &window, uint32_t who, const float *values);
-  /// Reads one element of a tensor of integers, sign-extended; a window of one
-  /// row of a row vector names it.
-  std::string readInteger(const Window &window, int64_t &out) const;
 
 private:
   /// The dimension that counts a window's rows.

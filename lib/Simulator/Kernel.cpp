@@ -28,16 +28,16 @@ std::string TeamInfo::getName() const {
 /// What a block does before it divides into teams.
 static bool isOfBlock(Operation *op) {
   return isa<cta::WorkOp, cta::RoleOp, cta::YieldOp, cta::RingOp,
-             cta::BarrierOp, gpu::ReturnOp, memref::DimOp>(op);
+             cta::BarrierOp, gpu::ReturnOp, memref::DimOp, memref::LoadOp>(op);
 }
 
 /// What a team does with more than its own values.
 static bool isOfTeam(Operation *op) {
   return isa<cta::AcquireOp, cta::ArriveOp, cta::ConsumeOp, cta::CopyOp,
-             cta::IfAnyOp, cta::LoadOp, cta::MmaOp, cta::ReadOp, cta::ReleaseOp,
-             cta::StoreOp, cta::SyncOp, cta::WaitOp, cta::WorkOp, cta::YieldOp,
-             memref::DimOp, memref::LoadOp, scf::ForOp, scf::IfOp,
-             scf::YieldOp>(op);
+             cta::IfAnyOp, cta::LoadOp, cta::LookupOp, cta::MmaOp, cta::ReadOp,
+             cta::ReleaseOp, cta::StoreOp, cta::SyncOp, cta::WaitOp,
+             cta::WorkOp, cta::YieldOp, memref::DimOp, memref::LoadOp,
+             scf::ForOp, scf::IfOp, scf::YieldOp>(op);
 }
 
 /// Whether values of `type` are known. Tensors of integers can be read element

@@ -164,8 +164,11 @@ private:
   Step startRole(Team &team, cta::RoleOp role);
   Step evaluate(Team &team, mlir::Operation *op, const Evaluator &evaluator);
   Step getSize(Team &team, mlir::Operation *op);
-  Step loadScalar(Team &team, mlir::Operation *op);
   bool areTeamsDone() const;
+
+  // Lookup.cpp: single elements of global memory.
+  Step loadScalar(Team &team, mlir::Operation *op);
+  Step lookUp(Team &team, cta::LookupOp op);
 
   // SharedOps.cpp: rings and barriers.
   Step allocate(Team &team, cta::RingOp op);
