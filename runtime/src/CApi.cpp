@@ -10,6 +10,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Extras.h"
 #include "Failure.h"
 #include "KernelChoice.h"
 #include "Launch.h"
@@ -162,7 +163,9 @@ fa_status fa_forward_pick(const fa_library *library,
     requirePointer(library, "library");
     requirePointer(index, "index");
     Problem problem = checkProblem(params);
-    *index = pickKernel(library->library, problem, currentCapability());
+    size_t picked = pickKernel(library->library, problem, currentCapability());
+    checkExtras(library->library.kernel(picked), problem, *params);
+    *index = picked;
   });
 }
 

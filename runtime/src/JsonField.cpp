@@ -74,6 +74,8 @@ bool JsonField::has(const char *key) const {
   return value.is_object() && value.contains(key);
 }
 
+bool JsonField::isInteger() const { return value.is_number_integer(); }
+
 JsonField JsonField::operator[](const char *key) const {
   if (!value.is_object())
     refuse("must be an object");

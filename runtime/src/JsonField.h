@@ -31,6 +31,7 @@ public:
   /// A member of an object.
   JsonField operator[](const char *key) const;
   bool has(const char *key) const;
+  bool isInteger() const;
 
   size_t arraySize() const;
   JsonField at(size_t index) const;

@@ -23,11 +23,15 @@ const char *fa::rt::dtypeName(fa_dtype dtype) {
     return "f16";
   case FA_F32:
     return "f32";
+  case FA_I32:
+    return "i32";
   }
   return "none";
 }
 
-int64_t fa::rt::dtypeBytes(fa_dtype dtype) { return dtype == FA_F32 ? 4 : 2; }
+int64_t fa::rt::dtypeBytes(fa_dtype dtype) {
+  return dtype == FA_F32 || dtype == FA_I32 ? 4 : 2;
+}
 
 const char *fa::rt::formatName(Format format) {
   return format == Format::Cubin ? "cubin" : "ptx";

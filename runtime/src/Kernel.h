@@ -39,15 +39,29 @@ enum class Argument {
   KvHeads,
   SeqQ,
   SeqKv,
+  Extra, ///< one of fa_forward_params::extras, by name
 };
 
-enum class ParamKind { Tensor, F32, Index };
+enum class ParamKind { Tensor, F32, Index, Scalar };
 
-/// One parameter of a kernel; `rank` counts for tensors.
+/// A size that a dimension of an extra tensor must have: one of the problem's
+/// (Batch to SeqKv), or `constant` for Extra.
+struct SizeRule {
+  Argument argument;
+  int64_t constant = 0;
+};
+
+/// One parameter of a kernel; `rank` counts for tensors, the rest for extras.
 struct Param {
   ParamKind kind;
   Argument argument;
   int rank = 0;
+  std::string name;
+  fa_dtype dtype = FA_F32;
+  /// A scalar that is passed in 64 bits.
+  bool isWide = false;
+  /// For each dimension, all sizes that it must be equal to.
+  std::vector<std::vector<SizeRule>> sizes;
 };
 
 /// One factor of the grid: ceil(size of a tensor's dimension / tile).

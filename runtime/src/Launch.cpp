@@ -7,6 +7,7 @@
 
 #include "Launch.h"
 
+#include "Extras.h"
 #include "Failure.h"
 
 #include <algorithm>
@@ -28,27 +29,17 @@ static void packTensor(const fa_tensor &tensor, std::vector<uint64_t> &slots) {
     slots.push_back(tensor.sizes[dim] == 1 ? 0 : tensor.strides[dim]);
 }
 
-static uint64_t indexValue(Argument argument, const Problem &problem) {
-  switch (argument) {
-  case Argument::Batch:
-    return problem.batch;
-  case Argument::Heads:
-    return problem.heads;
-  case Argument::KvHeads:
-    return problem.kvHeads;
-  case Argument::SeqQ:
-    return problem.seqQ;
-  case Argument::SeqKv:
-    return problem.seqKv;
-  default:
-    throw Failure(FA_INTERNAL_ERROR, "this argument is no index");
-  }
-}
-
 static uint64_t floatSlot(float value) {
   uint64_t slot = 0;
   std::memcpy(&slot, &value, sizeof(value));
   return slot;
+}
+
+/// The slot of an extra scalar.
+static uint64_t scalarSlot(const Param &param, const fa_extra &extra) {
+  if (param.dtype == FA_F32)
+    return floatSlot(extra.f32);
+  return param.isWide ? uint64_t(int64_t(extra.i32)) : uint32_t(extra.i32);
 }
 
 std::vector<uint64_t> fa::rt::packParams(const Kernel &kernel,
@@ -59,13 +50,19 @@ std::vector<uint64_t> fa::rt::packParams(const Kernel &kernel,
   for (const Param &param : kernel.params) {
     switch (param.kind) {
     case ParamKind::Tensor:
-      packTensor(tensorOf(param.argument, params), slots);
+      packTensor(param.argument == Argument::Extra
+                     ? extraOf(param, params).tensor
+                     : tensorOf(param.argument, params),
+                 slots);
       break;
     case ParamKind::F32:
       slots.push_back(floatSlot(params.scale));
       break;
     case ParamKind::Index:
-      slots.push_back(indexValue(param.argument, problem));
+      slots.push_back(sizeOf(param.argument, problem));
+      break;
+    case ParamKind::Scalar:
+      slots.push_back(scalarSlot(param, extraOf(param, params)));
       break;
     }
   }
@@ -95,6 +92,7 @@ void fa::rt::launch(Library &library, size_t index, const Problem &problem,
   if (problem.empty())
     return;
   const Kernel &kernel = library.kernel(index);
+  checkExtras(kernel, problem, params);
   unsigned blocks = gridSize(kernel, params);
   std::vector<uint64_t> slots = packParams(kernel, problem, params);
   std::vector<void *> addresses;

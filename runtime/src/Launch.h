@@ -27,8 +27,8 @@ std::vector<uint64_t> packParams(const Kernel &kernel, const Problem &problem,
 /// over 2^31-1, the most that the driver takes.
 unsigned gridSize(const Kernel &kernel, const fa_forward_params &params);
 
-/// Launches the kernel at `index` for arguments that it fits, unless the
-/// problem is empty. Throws Failure.
+/// Checks the extra arguments and launches the kernel at `index`, which the
+/// other arguments fit, unless the problem is empty. Throws Failure.
 void launch(Library &library, size_t index, const Problem &problem,
             const fa_forward_params &params, CuStream stream);
 

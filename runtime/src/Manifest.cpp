@@ -49,23 +49,69 @@ constexpr const char *kKindNames[] = {"tensor", "f32", "index"};
 
 } // namespace
 
-static const KnownParam &knownParam(const JsonField &field) {
-  std::string name = field.name(), list;
-  for (const KnownParam &known : kKnownParams) {
+static const KnownParam *findKnownParam(const std::string &name) {
+  for (const KnownParam &known : kKnownParams)
     if (name == known.name)
-      return known;
-    list += (list.empty() ? "" : ", ") + std::string(known.name);
+      return &known;
+  return nullptr;
+}
+
+/// The one of a list of JSON sizes: the name of one of the problem's, or an
+/// integer.
+static SizeRule readSize(const JsonField &field) {
+  if (field.isInteger())
+    return {Argument::Extra,
+            field.integer(0, std::numeric_limits<int64_t>::max())};
+  constexpr Argument sizes[] = {Argument::Batch, Argument::Heads,
+                                Argument::KvHeads, Argument::SeqQ,
+                                Argument::SeqKv};
+  return {
+      sizes[field.choice({"batch", "heads", "kv_heads", "seq_q", "seq_kv"})]};
+}
+
+/// A parameter whose name is none that the runtime knows: what the caller
+/// gives as an extra argument.
+static Param readExtra(const JsonField &field) {
+  Param param;
+  param.argument = Argument::Extra;
+  param.name = field["name"].name();
+  if (field["kind"].choice({"tensor", "scalar"}) == 1) {
+    param.kind = ParamKind::Scalar;
+    size_t dtype = field["dtype"].choice({"f32", "i32", "index"});
+    param.dtype = dtype == 0 ? FA_F32 : FA_I32;
+    param.isWide = dtype == 2;
+    return param;
   }
-  field.refuse("must be one of " + list);
+  param.kind = ParamKind::Tensor;
+  param.dtype =
+      fa_dtype(FA_BF16 + field["dtype"].choice({"bf16", "f16", "f32", "i32"}));
+  param.rank = int(field["rank"].integer(0, 4));
+  JsonField sizes = field["sizes"];
+  if (sizes.arraySize() != size_t(param.rank))
+    sizes.refuse("must have one entry for each dimension");
+  for (int dim = 0; dim < param.rank; ++dim) {
+    JsonField rules = sizes.at(dim);
+    param.sizes.emplace_back();
+    for (size_t i = 0, e = rules.arraySize(); i != e; ++i)
+      param.sizes.back().push_back(readSize(rules.at(i)));
+  }
+  return param;
 }
 
 static Param readParam(const JsonField &field) {
-  const KnownParam &known = knownParam(field["name"]);
+  const KnownParam *found = findKnownParam(field["name"].name());
+  if (!found)
+    return readExtra(field);
+  const KnownParam &known = *found;
   size_t kind = field["kind"].choice({"tensor", "f32", "index"});
   if (kind != size_t(known.kind))
     field["kind"].refuse(std::string("must be ") +
                          kKindNames[size_t(known.kind)] + " for " + known.name);
-  Param param{known.kind, known.argument, known.rank};
+  Param param;
+  param.kind = known.kind;
+  param.argument = known.argument;
+  param.rank = known.rank;
+  param.name = known.name;
   if (known.kind == ParamKind::Tensor &&
       field["rank"].integer(0, 4) != known.rank)
     field["rank"].refuse("must be " + std::to_string(known.rank) + " for " +
@@ -91,13 +137,13 @@ static std::vector<Param> readParams(const JsonField &field) {
 /// `tensor` must be among `params`, which bounds `dim` by its rank.
 static GridFactor readGridFactor(const JsonField &field,
                                  const std::vector<Param> &params) {
-  const KnownParam &known = knownParam(field["tensor"]);
+  const KnownParam *known = findKnownParam(field["tensor"].name());
   bool listed = false;
   for (const Param &param : params)
-    listed |= param.argument == known.argument;
-  if (known.kind != ParamKind::Tensor || !listed)
-    field["tensor"].refuse("must name a tensor of params");
-  return {known.argument, int(field["dim"].integer(0, known.rank - 1)),
+    listed |= known && param.argument == known->argument;
+  if (!listed || known->kind != ParamKind::Tensor)
+    field["tensor"].refuse("must name a tensor of params that is no extra");
+  return {known->argument, int(field["dim"].integer(0, known->rank - 1)),
           field["tile"].integer(1, kMaxInt32)};
 }
 

@@ -8,9 +8,10 @@
 #include "Problem.h"
 
 #include "Failure.h"
+#include "TensorView.h"
 
 #include <cmath>
-#include <cstdio>
+#include <cstddef>
 
 using namespace fa::rt;
 
@@ -20,20 +21,11 @@ namespace {
 constexpr int64_t kLoadBytes = 16;
 constexpr int64_t kStoreBytes = 4;
 
-/// A tensor of the arguments with what messages and checks need to know of it.
-struct View {
-  const char *name;
-  const fa_tensor &tensor;
-  const char *dimNames[4];
-  bool output;
-  /// Address and strides are multiples of this many bytes.
-  int64_t unitBytes;
-  /// The last stride must be 1.
-  bool dense;
-};
+/// The size of fa_forward_params in version 0.1.
+constexpr size_t kSizeWithoutExtras = offsetof(fa_forward_params, extras);
 
 struct Views {
-  View q, k, v, o, lse;
+  TensorView q, k, v, o, lse;
   explicit Views(const fa_forward_params &p)
       : q{"q",   p.q,        {"batch", "heads", "seq_q", "head_dim"},
           false, kLoadBytes, true},
@@ -49,49 +41,24 @@ struct Views {
 
 } // namespace
 
-[[noreturn]] static void refuse(const std::string &argument,
-                                const std::string &rule,
-                                const std::string &found) {
-  throw Failure(FA_INVALID_ARGUMENT,
-                argument + ": " + rule + " (found " + found + ")");
-}
-
-/// "size of dimension 2 (seq_q)".
-static std::string dimName(const View &view, const char *what, int dim) {
-  return std::string(what) + " of dimension " + std::to_string(dim) + " (" +
-         view.dimNames[dim] + ")";
-}
-
-static bool hasElements(const View &view) {
-  for (int dim = 0; dim < view.tensor.rank; ++dim)
-    if (view.tensor.sizes[dim] == 0)
-      return false;
-  return true;
-}
-
-static void checkKind(const View &view, int rank) {
-  const fa_tensor &tensor = view.tensor;
-  if (tensor.rank != rank)
-    refuse(view.name, "rank must be " + std::to_string(rank),
-           std::to_string(tensor.rank));
-  if (tensor.dtype < FA_BF16 || tensor.dtype > FA_F32)
+static void checkKind(const TensorView &view, int rank) {
+  checkRank(view, rank);
+  fa_dtype dtype = view.tensor.dtype;
+  if (dtype < FA_BF16 || dtype > FA_F32)
     refuse(view.name, "dtype must be FA_BF16, FA_F16 or FA_F32",
-           std::to_string(int(tensor.dtype)));
-  for (int dim = 0; dim < rank; ++dim)
-    if (tensor.sizes[dim] < 0)
-      refuse(view.name, dimName(view, "size", dim) + " must not be negative",
-             std::to_string(tensor.sizes[dim]));
+           std::to_string(int(dtype)));
 }
 
-static void checkDtype(const View &view, fa_dtype wanted, const char *why) {
+static void checkDtype(const TensorView &view, fa_dtype wanted,
+                       const char *why) {
   if (view.tensor.dtype != wanted)
     refuse(view.name, std::string("dtype must be ") + dtypeName(wanted) + why,
            dtypeName(view.tensor.dtype));
 }
 
 /// The size of `view`'s dimension must be that of `model`'s.
-static void checkSameSize(const View &view, int dim, const View &model,
-                          int modelDim) {
+static void checkSameSize(const TensorView &view, int dim,
+                          const TensorView &model, int modelDim) {
   int64_t wanted = model.tensor.sizes[modelDim], size = view.tensor.sizes[dim];
   if (size != wanted)
     refuse(view.name,
@@ -111,10 +78,10 @@ static void checkHeads(const Views &views) {
 }
 
 static void checkShapes(const Views &views) {
-  for (const View *view : {&views.q, &views.k, &views.v, &views.o})
+  for (const TensorView *view : {&views.q, &views.k, &views.v, &views.o})
     checkKind(*view, 4);
   checkKind(views.lse, 3);
-  for (const View *view : {&views.k, &views.v, &views.o})
+  for (const TensorView *view : {&views.k, &views.v, &views.o})
     checkDtype(*view, views.q.tensor.dtype, ", as of q");
   checkDtype(views.lse, FA_F32, "");
 
@@ -128,74 +95,10 @@ static void checkShapes(const Views &views) {
   checkSameSize(views.o, 3, views.v, 3);
   for (int dim = 0; dim < 3; ++dim)
     checkSameSize(views.lse, dim, views.q, dim);
-  for (const View *view : {&views.q, &views.v})
+  for (const TensorView *view : {&views.q, &views.v})
     if (view->tensor.sizes[3] == 0)
       refuse(view->name, dimName(*view, "size", 3) + " must be at least 1",
              "0");
-}
-
-/// What is wrong with a stride; "" where nothing is.
-static std::string strideRule(const View &view, int dim) {
-  const fa_tensor &tensor = view.tensor;
-  int64_t stride = tensor.strides[dim];
-  if (stride < 0)
-    return " must not be negative";
-  // No second element is ever reached along such a dimension.
-  if (tensor.sizes[dim] == 1 || !hasElements(view))
-    return "";
-  if (view.dense && dim + 1 == tensor.rank)
-    return stride == 1 ? "" : " must be 1";
-  if (view.output && stride == 0)
-    return " must not be 0, since outputs would overlap";
-  int64_t unit = view.unitBytes / dtypeBytes(tensor.dtype);
-  if (stride % unit != 0)
-    return " must be a multiple of " + std::to_string(unit) + " elements (" +
-           std::to_string(view.unitBytes) + " bytes)";
-  return "";
-}
-
-static void checkStride(const View &view, int dim) {
-  std::string rule = strideRule(view, dim);
-  if (!rule.empty())
-    refuse(view.name, dimName(view, "stride", dim) + rule,
-           std::to_string(view.tensor.strides[dim]));
-}
-
-/// The byte offset of the last element must fit into 64 bits.
-static void checkExtent(const View &view) {
-  int64_t sum = dtypeBytes(view.tensor.dtype), term = 0;
-  for (int dim = 0; dim < view.tensor.rank; ++dim) {
-    int64_t steps = view.tensor.sizes[dim] - 1;
-    if (__builtin_mul_overflow(steps, view.tensor.strides[dim], &term) ||
-        __builtin_mul_overflow(term, dtypeBytes(view.tensor.dtype), &term) ||
-        __builtin_add_overflow(sum, term, &sum))
-      refuse(view.name,
-             dimName(view, "stride", dim) +
-                 " must keep the last element within 2^63 bytes",
-             std::to_string(view.tensor.strides[dim]));
-  }
-}
-
-static void checkAddress(const View &view) {
-  uintptr_t address = reinterpret_cast<uintptr_t>(view.tensor.data);
-  if (!address)
-    refuse(view.name, "data must not be NULL", "NULL");
-  if (address % view.unitBytes == 0)
-    return;
-  char text[32];
-  std::snprintf(text, sizeof(text), "0x%llx", (unsigned long long)address);
-  refuse(view.name,
-         "data must be aligned to " + std::to_string(view.unitBytes) + " bytes",
-         text);
-}
-
-static void checkLayout(const View &view) {
-  for (int dim = 0; dim < view.tensor.rank; ++dim)
-    checkStride(view, dim);
-  if (!hasElements(view))
-    return;
-  checkExtent(view);
-  checkAddress(view);
 }
 
 static void checkScale(float scale) {
@@ -206,13 +109,15 @@ static void checkScale(float scale) {
 Problem fa::rt::checkProblem(const fa_forward_params *params) {
   if (!params)
     refuse("params", "must not be NULL", "NULL");
-  if (params->struct_size != sizeof(fa_forward_params))
+  if (params->struct_size != sizeof(fa_forward_params) &&
+      params->struct_size != kSizeWithoutExtras)
     refuse("params",
            "struct_size must be " + std::to_string(sizeof(fa_forward_params)),
            std::to_string(params->struct_size));
   Views views(*params);
   checkShapes(views);
-  for (const View *view : {&views.q, &views.k, &views.v, &views.o, &views.lse})
+  for (const TensorView *view :
+       {&views.q, &views.k, &views.v, &views.o, &views.lse})
     checkLayout(*view);
   checkScale(params->scale);
   const int64_t *q = params->q.sizes, *k = params->k.sizes;
@@ -225,6 +130,35 @@ Problem fa::rt::checkProblem(const fa_forward_params *params) {
           k[2],
           q[3],
           params->v.sizes[3]};
+}
+
+int64_t fa::rt::sizeOf(Argument argument, const Problem &problem) {
+  switch (argument) {
+  case Argument::Batch:
+    return problem.batch;
+  case Argument::Heads:
+    return problem.heads;
+  case Argument::KvHeads:
+    return problem.kvHeads;
+  case Argument::SeqQ:
+    return problem.seqQ;
+  case Argument::SeqKv:
+    return problem.seqKv;
+  default:
+    throw Failure(FA_INTERNAL_ERROR, "this argument is no size");
+  }
+}
+
+std::vector<const fa_extra *>
+fa::rt::extrasOf(const fa_forward_params &params) {
+  std::vector<const fa_extra *> extras;
+  if (params.struct_size == kSizeWithoutExtras)
+    return extras;
+  if (params.num_extras && !params.extras)
+    refuse("extras", "must not be NULL", "NULL");
+  for (size_t i = 0; i != params.num_extras; ++i)
+    extras.push_back(&params.extras[i]);
+  return extras;
 }
 
 const fa_tensor &fa::rt::tensorOf(Argument argument,

@@ -35,6 +35,13 @@ struct Problem {
 /// value.
 Problem checkProblem(const fa_forward_params *params);
 
+/// The problem's size that an argument (Batch to SeqKv) stands for.
+int64_t sizeOf(Argument argument, const Problem &problem);
+
+/// The extra arguments; none for a caller that does not know of them. Throws
+/// Failure(FA_INVALID_ARGUMENT) where there is a number but no array.
+std::vector<const fa_extra *> extrasOf(const fa_forward_params &params);
+
 /// The tensor that an argument stands for (Q, K, V, O or Lse).
 const fa_tensor &tensorOf(Argument argument, const fa_forward_params &params);
 

@@ -30,19 +30,6 @@ std::string fa::kernelName(const KernelSpec &spec, StringRef arch) {
          arch.str();
 }
 
-/// The manifest's `params`: tensors of rank 4 but for lse, and the scale.
-static llvm::json::Array describeParams(const KernelSpec &spec) {
-  llvm::json::Array params;
-  for (const std::string &name : spec.params) {
-    if (name == "scale")
-      params.push_back(llvm::json::Object{{"kind", "f32"}, {"name", name}});
-    else
-      params.push_back(llvm::json::Object{
-          {"kind", "tensor"}, {"name", name}, {"rank", name == "lse" ? 3 : 4}});
-  }
-  return params;
-}
-
 /// The manifest's `grid`.
 static llvm::json::Array describeGrid(const KernelSpec &spec,
                                       ArrayAttr extents) {
@@ -69,7 +56,7 @@ static LogicalResult describe(const KernelSpec &spec, gpu::ObjectAttr object,
   auto extents = figures.getAs<ArrayAttr>("extents");
   if (!block || !extents)
     return failure();
-  kernel.entry["params"] = describeParams(spec);
+  kernel.entry["params"] = llvm::json::Array(spec.entries);
   kernel.entry["grid"] = describeGrid(spec, extents);
   kernel.entry["block"] = block[0];
   kernel.entry["shared_bytes"] = integer(figures, "dynamic_shared");

@@ -7,6 +7,8 @@
 
 #include "Spec.h"
 
+#include "Extras.h"
+
 #include "fa/Dialect/Attn/IR/AttnDialect.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -14,6 +16,7 @@
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Support/FileUtilities.h"
+#include "llvm/ADT/StringSet.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/SourceMgr.h"
 #include "llvm/Support/raw_ostream.h"
@@ -45,7 +48,17 @@ static LogicalResult makeScaleAnArgument(func::FuncOp function,
   return success();
 }
 
-/// What the manifest calls each argument and result.
+/// The manifest's entry of an argument that the runtime knows: tensors of rank
+/// 4 but for lse, and the scale.
+static llvm::json::Object describeKnown(StringRef name) {
+  if (name == "scale")
+    return llvm::json::Object{{"kind", "f32"}, {"name", name.str()}};
+  return llvm::json::Object{{"kind", "tensor"},
+                            {"name", name.str()},
+                            {"rank", name == "lse" ? 3 : 4}};
+}
+
+/// What the manifest says of each argument and result.
 static LogicalResult nameParams(func::FuncOp function, attn::ForwardOp op,
                                 KernelSpec &spec) {
   spec.params.assign(function.getNumArguments(), "");
@@ -64,17 +77,31 @@ static LogicalResult nameParams(func::FuncOp function, attn::ForwardOp op,
   if (failed(name(op.getQ(), "q")) || failed(name(op.getK(), "k")) ||
       failed(name(op.getV(), "v")) || failed(name(op.getScale(), "scale")))
     return failure();
-  for (auto [index, param] : llvm::enumerate(spec.params))
-    if (param.empty())
-      return function.emitError("argument ")
-             << index
-             << " is none of q, k, v and scale: kernels take no other yet";
+  std::vector<llvm::json::Object> extras(spec.params.size());
+  for (auto [index, param] : llvm::enumerate(spec.params)) {
+    if (!param.empty())
+      continue;
+    FailureOr<llvm::json::Object> extra =
+        describeExtra(function.getArgument(index), op);
+    if (failed(extra))
+      return failure();
+    param = extra->getString("name")->str();
+    extras[index] = std::move(*extra);
+  }
   Operation *ret = function.getBody().front().getTerminator();
   if (ret->getNumOperands() != 2 || ret->getOperand(0) != op.getO() ||
       ret->getOperand(1) != op.getLse())
     return ret->emitOpError("must return o and lse of the attention");
   spec.params.push_back("o");
   spec.params.push_back("lse");
+  extras.resize(spec.params.size());
+  llvm::StringSet<> names;
+  for (auto [name, extra] : llvm::zip_equal(spec.params, extras)) {
+    if (!names.insert(name).second)
+      return function.emitError("two arguments have the name ") << name;
+    spec.entries.push_back(extra.empty() ? describeKnown(name)
+                                         : std::move(extra));
+  }
   return success();
 }
 
@@ -106,9 +133,6 @@ static FailureOr<KernelSpec> specOf(func::FuncOp function, StringRef fallback) {
                "a variant of one's own takes its name from its file, "
                "which must not be '")
            << spec.variant << "'";
-  if (failed(makeScaleAnArgument(function, op)) ||
-      failed(nameParams(function, op, spec)))
-    return failure();
   spec.function = function.getName().str();
   spec.dtype = nameOf(op.getQ().getType().getElementType());
   spec.headDim = op.getHeadDim();
@@ -118,6 +142,9 @@ static FailureOr<KernelSpec> specOf(func::FuncOp function, StringRef fallback) {
                           "neither cu_seqlens nor kv_lens");
   if (spec.dtype == "f32")
     return op.emitOpError("kernels take bf16 and f16, found f32");
+  if (failed(makeScaleAnArgument(function, op)) ||
+      failed(nameParams(function, op, spec)))
+    return failure();
   auto print = [&](std::string &text, bool hasLocations) {
     OpPrintingFlags flags;
     flags.enableDebugInfo(hasLocations).useLocalScope();
@@ -184,6 +211,7 @@ FailureOr<std::vector<KernelSpec>> fa::readSpecs(MLIRContext &context,
   auto buffer = openInputFile(path, &problem);
   if (!buffer)
     return emitError(UnknownLoc::get(&context), problem);
+  StringRef text = buffer->getBuffer();
   sources.AddNewSourceBuffer(std::move(buffer), llvm::SMLoc());
   OwningOpRef<ModuleOp> module = parseSourceFile<ModuleOp>(sources, &context);
   if (!module)
@@ -195,6 +223,7 @@ FailureOr<std::vector<KernelSpec>> fa::readSpecs(MLIRContext &context,
             .wasInterrupted();
     if (!hasAttention)
       continue;
+    nameArguments(function.getBody().front(), text);
     FailureOr<KernelSpec> spec = specOf(function, llvm::sys::path::stem(path));
     if (failed(spec))
       return failure();

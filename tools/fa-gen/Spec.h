@@ -10,6 +10,7 @@
 
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
+#include "llvm/Support/JSON.h"
 
 #include <string>
 #include <vector>
@@ -24,8 +25,12 @@ struct KernelSpec {
   std::string dtype;    ///< "bf16", "f16"
   int64_t headDim = 0;
   int64_t headDimV = 0;
-  std::string variant;             ///< "full", "causal", or the name of a file
-  std::vector<std::string> params; ///< "q", "k", "v", "scale", "o", "lse"
+  std::string variant; ///< "full", "causal", or the name of a file
+  /// The kernel's parameters: "q", "k", "v", "scale", "o", "lse", and what the
+  /// regions read.
+  std::vector<std::string> params;
+  /// The manifest's `params`.
+  llvm::json::Array entries;
 };
 
 /// The problem of a head dimension, an element type ("bf16") and a mask ("none"

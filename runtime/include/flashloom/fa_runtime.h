@@ -59,8 +59,14 @@ typedef enum FA_ENUM(fa_status) {
   FA_INTERNAL_ERROR = 7
 } fa_status;
 
-/** Element types. 0 is none of them, so that a zeroed tensor is refused. */
-typedef enum FA_ENUM(fa_dtype) { FA_BF16 = 1, FA_F16 = 2, FA_F32 = 3 } fa_dtype;
+/** Element types. 0 is none of them, so that a zeroed tensor is refused. FA_I32
+ * is for extra arguments only. */
+typedef enum FA_ENUM(fa_dtype) {
+  FA_BF16 = 1,
+  FA_F16 = 2,
+  FA_F32 = 3,
+  FA_I32 = 4
+} fa_dtype;
 
 /** An open kernel library. */
 typedef struct fa_library fa_library;
@@ -81,9 +87,34 @@ typedef struct fa_tensor {
   int64_t strides[4];
 } fa_tensor;
 
+/** What an extra argument is. */
+typedef enum FA_ENUM(fa_extra_kind) {
+  FA_EXTRA_TENSOR = 1,
+  FA_EXTRA_SCALAR = 2
+} fa_extra_kind;
+
+/** An argument that a variant's score or mask reads: a bias, document ids. The
+ * manifest says which ones a kernel takes. */
+typedef struct fa_extra {
+  /** As in the manifest. */
+  const char *name;
+  fa_extra_kind kind;
+  /** Of FA_EXTRA_TENSOR, else ignored. Address a multiple of the element's
+   * size, last stride 1; a stride of 0 along another dimension repeats what
+   * is there. Memory that nobody writes while the kernel runs. Numbers in it
+   * that the score or mask uses as positions are not checked. */
+  fa_tensor tensor;
+  /** Of FA_EXTRA_SCALAR, else ignored: FA_F32 or FA_I32 (also for a scalar that
+   * the manifest calls index), and its value. */
+  fa_dtype dtype;
+  float f32;
+  int32_t i32;
+} fa_extra;
+
 /** The arguments of one forward pass: o = softmax(mask(scale * q k^T)) v. */
 typedef struct fa_forward_params {
-  /** sizeof(fa_forward_params): lets later versions add fields. */
+  /** sizeof(fa_forward_params): lets later versions add fields. That of a
+   * version without the last fields is accepted: they are 0 then. */
   size_t struct_size;
   /** [batch, heads, seq_q, head_dim]. q, k, v and o have one dtype. The address
    * of q, k and v is a multiple of 16 bytes; their last stride is 1 and their
@@ -110,6 +141,10 @@ typedef struct fa_forward_params {
    * "causal" (bottom-right: row i sees key j where i + seq_kv - seq_q >= j).
    * NULL means "full". Not read after the call. */
   const char *variant;
+  /** What the variant reads beside q, k and v: exactly the kernel's extra
+   * arguments, in any order. Since version 0.2; not read after the call. */
+  const fa_extra *extras;
+  size_t num_extras;
 } fa_forward_params;
 
 /** What the manifest says about a kernel. Strings live as long as the library.
