@@ -10,6 +10,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Extras.h"
 #include "Failure.h"
 #include "Launch.h"
 #include "Tolerance.h"
@@ -18,6 +19,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <map>
+#include <optional>
 #include <tuple>
 
 using namespace fa;
@@ -52,8 +54,10 @@ struct Case {
   Sizes sizes;
   float scale;
   HostTensor q, k, v, o, lse;
+  VariantData data;
   Reference reference;
   DeviceBuffer dq, dk, dv, dO, dLse;
+  std::optional<DeviceExtras> extras;
 
   fa_forward_params params(const rt::Kernel &kernel) const;
   std::string describe() const;
@@ -68,6 +72,7 @@ public:
 
 private:
   void checkGroup(const std::vector<size_t> &kernels);
+  bool takesExtras(size_t index, const Case &problem);
   void checkKernel(size_t index, Case &problem);
   std::vector<Sizes> sizesFor(const rt::Kernel &kernel) const;
   void report(const rt::Kernel &kernel, const Case &problem,
@@ -99,16 +104,19 @@ Case::Case(const Options &options, const rt::Kernel &kernel, const Sizes &sizes,
         layoutOf(options), kGuardRows),
       lse(FA_F32, sizes.batch, sizes.heads, sizes.seqQ, 1, Layout::Bhsd,
           kGuardRows),
-      dq(device, q.bytes().size()), dk(device, k.bytes().size()),
-      dv(device, v.bytes().size()), dO(device, o.bytes().size()),
-      dLse(device, lse.bytes().size()) {
+      data(sizes.variantData()), dq(device, q.bytes().size()),
+      dk(device, k.bytes().size()), dv(device, v.bytes().size()),
+      dO(device, o.bytes().size()), dLse(device, lse.bytes().size()) {
   q.fill(options.distribution, 4 * options.seed);
   k.fill(options.distribution, 4 * options.seed + 1);
   v.fill(Distribution{}, 4 * options.seed + 2);
   dq.upload(q.bytes().data(), q.bytes().size());
   dk.upload(k.bytes().data(), k.bytes().size());
   dv.upload(v.bytes().data(), v.bytes().size());
-  Inputs inputs{q, k, v, scale, *findVariant(kernel.variant)};
+  const Variant &variant = *findVariant(kernel.variant);
+  variant.fillForCheck(data, options.seed);
+  extras.emplace(device, data.extras);
+  Inputs inputs{q, k, v, scale, variant, data};
   reference = computeReference(inputs, chooseRows(sizes, options.seed));
 }
 
@@ -122,6 +130,7 @@ fa_forward_params Case::params(const rt::Kernel &kernel) const {
   params.lse = lse.view(dLse.data(), 3);
   params.scale = scale;
   params.variant = kernel.variant.c_str();
+  extras->addTo(params);
   return params;
 }
 
@@ -186,8 +195,8 @@ void Checker::checkKernel(size_t index, Case &problem) {
   problem.dO.fillBytes(0xff);
   problem.dLse.fillBytes(0xff);
   fa_forward_params params = problem.params(kernel);
-  rt::launch(library, index, rt::checkProblem(&params), params,
-             device.stream());
+  rt::Problem arguments = rt::checkProblem(&params);
+  rt::launch(library, index, arguments, params, device.stream());
   device.wait(options.timeoutS, kernel.name + " on " + problem.describe());
   problem.dO.download(problem.o.bytes().data(), problem.o.bytes().size());
   problem.dLse.download(problem.lse.bytes().data(), problem.lse.bytes().size());
@@ -201,6 +210,22 @@ void Checker::checkKernel(size_t index, Case &problem) {
   tally.rowsCompared += int64_t(problem.reference.rows.size());
   tally.rows += problem.sizes.rows();
   report(kernel, problem, result);
+}
+
+/// Whether a kernel takes the tensors that its variant has here; else says why
+/// not.
+bool Checker::takesExtras(size_t index, const Case &problem) {
+  const rt::Kernel &kernel = library.kernel(index);
+  try {
+    fa_forward_params params = problem.params(kernel);
+    rt::checkExtras(kernel, rt::checkProblem(&params), params);
+    return true;
+  } catch (const rt::Failure &failure) {
+    std::printf("FAIL %s: not the variant %s that is known here: %s\n",
+                kernel.name.c_str(), kernel.variant.c_str(), failure.what());
+    ++tallies[index].failed;
+    return false;
+  }
 }
 
 void Checker::checkGroup(const std::vector<size_t> &kernels) {
@@ -217,7 +242,8 @@ void Checker::checkGroup(const std::vector<size_t> &kernels) {
   for (const Sizes &sizes : sizesFor(first)) {
     Case problem(options, first, sizes, device);
     for (size_t index : kernels)
-      checkKernel(index, problem);
+      if (takesExtras(index, problem))
+        checkKernel(index, problem);
   }
 }
 

@@ -96,11 +96,7 @@ public:
   }
 
 private:
-  bool visible(size_t r, int64_t j) const {
-    return in.variant.visible(result.rows[begin + r].i, j, in.q.seq(), seqKv);
-  }
-
-  /// S = scale * q k^T where visible, -inf elsewhere.
+  /// S = score(scale * q k^T) where visible, -inf elsewhere.
   void computeScores() {
     int64_t dim = in.q.dim();
     std::vector<float> q(count * dim), k(dim);
@@ -111,11 +107,15 @@ private:
     for (int64_t j = 0; j < seqKv; ++j) {
       in.k.readRow(b, kvHead, j, k.data());
       for (size_t r = 0; r < count; ++r) {
-        if (!visible(r, j))
+        const RowId &row = result.rows[begin + r];
+        Position at{row.b, row.h, row.i, j};
+        if (!in.variant.visible(in.data, at))
           continue;
-        exact[r * seqKv + j] =
-            double(in.scale) * dotDouble(&q[r * dim], k.data(), dim);
-        naive[r * seqKv + j] = in.scale * dotFloat(&q[r * dim], k.data(), dim);
+        const float *qRow = &q[r * dim];
+        exact[r * seqKv + j] = in.variant.score(
+            in.data, at, double(in.scale) * dotDouble(qRow, k.data(), dim));
+        naive[r * seqKv + j] = in.variant.naiveScore(
+            in.data, at, in.scale * dotFloat(qRow, k.data(), dim));
       }
     }
   }

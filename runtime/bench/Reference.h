@@ -28,6 +28,7 @@ struct Inputs {
   const HostTensor &q, &k, &v;
   float scale;
   const Variant &variant;
+  const VariantData &data;
 };
 
 /// Results for n chosen rows, in their order.

@@ -19,6 +19,9 @@ struct Sizes {
 
   int64_t rows() const { return batch * heads * seqQ; }
 
+  /// What a variant needs to know; without its tensors.
+  VariantData variantData() const { return {batch, heads, seqQ, seqKv}; }
+
   /// 2 * batch * heads * seqQ * seqKv * (dim + dimV).
   double flops() const {
     return 2.0 * double(rows()) * double(seqKv) * double(dim + dimV);

@@ -151,10 +151,15 @@ bool Timer::timeCell(size_t index, int64_t seq, const Buffers &buffers) {
   std::string columns = cellColumns(kernel, sizes);
   bool timed = false;
   try {
-    double ms =
-        measure(index, cellParams(kernel, sizes, buffers,
-                                  options.layout.value_or(Layout::Bhsd)));
-    double flops = sizes.flops() * findVariant(kernel.variant)->share(seq);
+    const Variant &variant = *findVariant(kernel.variant);
+    VariantData data = sizes.variantData();
+    variant.fillForTiming(data, options.seed);
+    DeviceExtras extras(device, data.extras);
+    fa_forward_params params = cellParams(
+        kernel, sizes, buffers, options.layout.value_or(Layout::Bhsd));
+    extras.addTo(params);
+    double ms = measure(index, params);
+    double flops = sizes.flops() * variant.share(data);
     std::printf("%s,%s,%s,%.4f,%.1f\n", options.name.c_str(),
                 kernel.pass.c_str(), columns.c_str(), ms, flops / ms / 1e9);
     timed = true;

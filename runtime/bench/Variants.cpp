@@ -1,4 +1,4 @@
-//===- Variants.cpp - What each variant lets a row see --------------------===//
+//===- Variants.cpp - What each variant computes --------------------------===//
 //
 // Part of Flashloom, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -7,21 +7,218 @@
 
 #include "Variants.h"
 
+#include "Parallel.h"
+#include "Random.h"
+
+#include <algorithm>
+#include <cmath>
+
 using namespace fa::bench;
 
-static bool seesAll(int64_t, int64_t, int64_t, int64_t) { return true; }
+//===----------------------------------------------------------------------===//
+// Masks
+//===----------------------------------------------------------------------===//
 
-/// Bottom-right: the last row sees the last key.
-static bool seesCausal(int64_t i, int64_t j, int64_t seqQ, int64_t seqKv) {
-  return i + seqKv - seqQ >= j;
+/// The key that lies opposite to a row: the last row's is the last key.
+static int64_t opposite(const VariantData &data, const Position &at) {
+  return at.i + data.seqKv - data.seqQ;
 }
 
-static double shareOne(int64_t) { return 1; }
-static double shareHalf(int64_t) { return 0.5; }
+static bool seesAll(const VariantData &, const Position &) { return true; }
+
+static bool seesCausal(const VariantData &data, const Position &at) {
+  return opposite(data, at) >= at.j;
+}
+
+/// Keys that a row of window1024 sees.
+static constexpr int64_t kWindow = 1024;
+
+static bool seesWindow(const VariantData &data, const Position &at) {
+  int64_t distance = opposite(data, at) - at.j;
+  return distance >= 0 && distance < kWindow;
+}
+
+static bool seesDocument(const VariantData &data, const Position &at) {
+  return seesCausal(data, at) && data.extras[0].at<int32_t>(at.b, at.i) ==
+                                     data.extras[1].at<int32_t>(at.b, at.j);
+}
+
+static bool seesPrefix(const VariantData &data, const Position &at) {
+  return at.j < data.extras[0].at<int32_t>(at.b) || seesCausal(data, at);
+}
+
+static double shareOne(const VariantData &) { return 1; }
+static double shareHalf(const VariantData &) { return 0.5; }
+
+static double shareWindow(const VariantData &data) {
+  double seq = double(data.seqKv), width = std::min(double(kWindow), seq);
+  return (width * seq - width * (width - 1) / 2) / (seq * seq);
+}
+
+/// Documents of a timing, of one length each.
+static constexpr int64_t kDocuments = 4;
+
+static double shareDocument(const VariantData &) { return 0.5 / kDocuments; }
+
+/// The prefix's keys whole, one half of the rest.
+static double sharePrefix(const VariantData &data) {
+  double sum = 0;
+  for (int64_t b = 0; b < data.batch; ++b) {
+    double part = data.extras[0].at<int32_t>(b) / double(data.seqKv);
+    sum += (1 + part * part) / 2;
+  }
+  return sum / double(data.batch);
+}
+
+//===----------------------------------------------------------------------===//
+// Scores
+//===----------------------------------------------------------------------===//
+
+template <typename T>
+static T keepScore(const VariantData &, const Position &, T score) {
+  return score;
+}
+
+template <typename T>
+static T softcap(const VariantData &, const Position &, T score) {
+  return T(30) * std::tanh(score / T(30));
+}
+
+/// The slope of a head as in ALiBi's paper: 2^(-8 (h + 1) / n) for a power of
+/// two n of heads; with more heads, those behind the first n take every other
+/// slope of 2 n heads.
+static double alibiSlope(int64_t h, int64_t heads) {
+  int64_t n = 1;
+  while (2 * n <= heads)
+    n *= 2;
+  if (h < n)
+    return std::exp2(-8.0 * double(h + 1) / double(n));
+  return std::exp2(-8.0 * double(2 * (h - n) + 1) / double(2 * n));
+}
+
+template <typename T>
+static T alibi(const VariantData &data, const Position &at, T score) {
+  T distance = T(std::abs(opposite(data, at) - at.j));
+  return score - T(alibiSlope(at.h, data.heads)) * distance;
+}
+
+template <typename T>
+static T addBias(const VariantData &data, const Position &at, T score) {
+  return score + T(data.extras[0].at<float>(at.h, at.i, at.j));
+}
+
+//===----------------------------------------------------------------------===//
+// Tensors
+//===----------------------------------------------------------------------===//
+
+/// Streams of draws behind those of q, k and v.
+static uint64_t streamOf(uint64_t seed) { return 4 * seed + 3; }
+
+/// A bias of one plane of normal draws a head, or of one for all heads, with
+/// `padding` elements behind each row.
+static void addBiasTensor(VariantData &data, uint64_t seed, bool isShared,
+                          int64_t padding) {
+  int64_t planes = isShared ? 1 : data.heads;
+  ExtraTensor bias("bias", FA_F32, {data.heads, data.seqQ, data.seqKv},
+                   {planes, data.seqQ, data.seqKv + padding});
+  parallelFor(planes * data.seqQ, [&](int64_t row) {
+    int64_t h = row / data.seqQ, i = row % data.seqQ;
+    for (int64_t j = 0; j < data.seqKv; ++j)
+      bias.set(h * bias.stride(0) + i * bias.stride(1) + j,
+               normal(streamOf(seed), row * data.seqKv + j));
+  });
+  data.extras.push_back(std::move(bias));
+}
+
+/// Above this many elements a bias is shared by the heads of a check.
+static constexpr int64_t kBiasElements = int64_t(1) << 26;
+
+static void fillBiasForCheck(VariantData &data, uint64_t seed) {
+  // Row lengths that no vector divides.
+  addBiasTensor(data, seed, data.heads * data.seqQ * data.seqKv > kBiasElements,
+                3);
+}
+
+static void fillBiasForTiming(VariantData &data, uint64_t seed) {
+  addBiasTensor(data, seed, /*isShared=*/true, 0);
+}
+
+/// Ids of queries and keys: `documentOf` says the document of a key; a query's
+/// is that of the key opposite to it, -1 where there is none.
+template <typename Function>
+static void addIds(VariantData &data, Function documentOf) {
+  ExtraTensor idsQ("idsQ", FA_I32, {data.batch, data.seqQ},
+                   {data.batch, data.seqQ + 1});
+  ExtraTensor idsKV("idsKV", FA_I32, {data.batch, data.seqKv},
+                    {data.batch, data.seqKv + 3});
+  for (int64_t b = 0; b < data.batch; ++b) {
+    for (int64_t j = 0; j < data.seqKv; ++j)
+      idsKV.set(b * idsKV.stride(0) + j, int32_t(documentOf(b, j)));
+    for (int64_t i = 0; i < data.seqQ; ++i) {
+      int64_t key = i + data.seqKv - data.seqQ;
+      idsQ.set(b * idsQ.stride(0) + i,
+               int32_t(key < 0 ? -1 : documentOf(b, key)));
+    }
+  }
+  data.extras.push_back(std::move(idsQ));
+  data.extras.push_back(std::move(idsKV));
+}
+
+/// The first keys of the documents of a batch but the first, random and sorted.
+static std::vector<int64_t> drawCuts(const VariantData &data, int64_t b,
+                                     uint64_t seed) {
+  std::vector<int64_t> cuts;
+  for (int64_t n = 1; n < kDocuments; ++n)
+    cuts.push_back(int64_t(mix(streamOf(seed) + mix(b * kDocuments + n)) %
+                           uint64_t(std::max<int64_t>(1, data.seqKv))));
+  std::sort(cuts.begin(), cuts.end());
+  return cuts;
+}
+
+static void fillDocumentForCheck(VariantData &data, uint64_t seed) {
+  std::vector<std::vector<int64_t>> cuts;
+  for (int64_t b = 0; b < data.batch; ++b)
+    cuts.push_back(drawCuts(data, b, seed));
+  addIds(data, [&](int64_t b, int64_t j) {
+    return std::upper_bound(cuts[b].begin(), cuts[b].end(), j) -
+           cuts[b].begin();
+  });
+}
+
+static void fillDocumentForTiming(VariantData &data, uint64_t) {
+  int64_t length = std::max<int64_t>(1, data.seqKv / kDocuments);
+  addIds(data, [=](int64_t, int64_t j) { return j / length; });
+}
+
+/// Lengths from no key to all of them.
+static void fillPrefix(VariantData &data, uint64_t seed) {
+  ExtraTensor prefix("prefix", FA_I32, {data.batch}, {data.batch});
+  for (int64_t b = 0; b < data.batch; ++b)
+    prefix.set(
+        b, int32_t(mix(streamOf(seed) + mix(b)) % uint64_t(data.seqKv + 1)));
+  data.extras.push_back(std::move(prefix));
+}
+
+static void fillNothing(VariantData &, uint64_t) {}
+
+//===----------------------------------------------------------------------===//
+// The table
+//===----------------------------------------------------------------------===//
 
 static const Variant kVariants[] = {
-    {"full", seesAll, shareOne},
-    {"causal", seesCausal, shareHalf},
+    {"full", seesAll, keepScore, keepScore, shareOne, fillNothing, fillNothing},
+    {"causal", seesCausal, keepScore, keepScore, shareHalf, fillNothing,
+     fillNothing},
+    {"window1024", seesWindow, keepScore, keepScore, shareWindow, fillNothing,
+     fillNothing},
+    {"softcap", seesAll, softcap, softcap, shareOne, fillNothing, fillNothing},
+    {"alibi", seesCausal, alibi, alibi, shareHalf, fillNothing, fillNothing},
+    {"document", seesDocument, keepScore, keepScore, shareDocument,
+     fillDocumentForCheck, fillDocumentForTiming},
+    {"bias", seesAll, addBias, addBias, shareOne, fillBiasForCheck,
+     fillBiasForTiming},
+    {"prefix-lm", seesPrefix, keepScore, keepScore, sharePrefix, fillPrefix,
+     fillPrefix},
 };
 
 const Variant *fa::bench::findVariant(const std::string &name) {

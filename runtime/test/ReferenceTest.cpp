@@ -26,20 +26,22 @@ struct Small {
           Layout::Bhsd, 2),
         v(dtype, sizes.batch, sizes.kvHeads, sizes.seqKv, sizes.dimV,
           Layout::Bshd, 2),
-        variant(*findVariant(variant)) {
+        variant(*findVariant(variant)), data(sizes.variantData()) {
+    this->variant.fillForCheck(data, 0);
     q.fill(distribution, 1);
     k.fill(distribution, 2);
     v.fill(Distribution{}, 3);
   }
 
   Reference compute() const {
-    Inputs inputs{q, k, v, 0.25f, variant};
+    Inputs inputs{q, k, v, 0.25f, variant, data};
     return computeReference(inputs, chooseRows(sizes, 0));
   }
 
   Sizes sizes;
   HostTensor q, k, v;
   const Variant &variant;
+  VariantData data;
 };
 
 double element(const HostTensor &tensor, int64_t b, int64_t h, int64_t s,
@@ -56,20 +58,23 @@ static double textbook(const Small &small, const RowId &row, int64_t d) {
   int64_t kvHead = row.h * small.sizes.kvHeads / small.sizes.heads;
   double sum = 0, weighted = 0;
   for (int64_t j = 0; j < small.sizes.seqKv; ++j) {
-    if (!small.variant.visible(row.i, j, small.sizes.seqQ, small.sizes.seqKv))
+    if (!small.variant.visible(small.data, {row.b, row.h, row.i, j}))
       continue;
     double score = 0;
     for (int64_t e = 0; e < small.sizes.dim; ++e)
       score += element(small.q, row.b, row.h, row.i, e) *
                element(small.k, row.b, kvHead, j, e);
-    sum += std::exp(score * 0.25);
-    weighted += std::exp(score * 0.25) * element(small.v, row.b, kvHead, j, d);
+    double weight = std::exp(small.variant.score(
+        small.data, {row.b, row.h, row.i, j}, score * 0.25));
+    sum += weight;
+    weighted += weight * element(small.v, row.b, kvHead, j, d);
   }
   return weighted / sum;
 }
 
 TEST(Reference, IsTheTextbookFormula) {
-  for (const char *variant : {"full", "causal"}) {
+  for (const char *variant : {"full", "causal", "softcap", "alibi", "document",
+                              "bias", "prefix-lm"}) {
     Small small({2, 6, 2, 21, 37, 20, 12}, {}, variant);
     Reference result = small.compute();
     ASSERT_EQ(result.rows.size(), 2u * 6 * 21);
@@ -127,17 +132,66 @@ TEST(Reference, EqualScoresGiveTheMean) {
   EXPECT_NEAR(result.lse[0], 256.0 * 256 * 128 / 4 + std::log(9.0), 1e-6);
 }
 
+/// Whether row i of seqQ sees key j of seqKv.
+static bool sees(const char *variant, int64_t i, int64_t j, int64_t seqQ,
+                 int64_t seqKv) {
+  return findVariant(variant)->visible({1, 1, seqQ, seqKv}, {0, 0, i, j});
+}
+
 TEST(Variants, CausalIsBottomRight) {
-  const Variant &causal = *findVariant("causal");
-  EXPECT_TRUE(causal.visible(0, 0, 3, 3));
-  EXPECT_FALSE(causal.visible(0, 1, 3, 3));
-  EXPECT_TRUE(causal.visible(0, 7, 3, 10));
-  EXPECT_FALSE(causal.visible(0, 8, 3, 10));
-  EXPECT_FALSE(causal.visible(2, 0, 5, 2));
-  EXPECT_TRUE(causal.visible(3, 0, 5, 2));
-  EXPECT_EQ(causal.share(512), 0.5);
-  EXPECT_EQ(findVariant("full")->share(512), 1);
+  EXPECT_TRUE(sees("causal", 0, 0, 3, 3));
+  EXPECT_FALSE(sees("causal", 0, 1, 3, 3));
+  EXPECT_TRUE(sees("causal", 0, 7, 3, 10));
+  EXPECT_FALSE(sees("causal", 0, 8, 3, 10));
+  EXPECT_FALSE(sees("causal", 2, 0, 5, 2));
+  EXPECT_TRUE(sees("causal", 3, 0, 5, 2));
   EXPECT_EQ(findVariant("spiral"), nullptr);
+}
+
+TEST(Variants, TheWindowHas1024Keys) {
+  EXPECT_TRUE(sees("window1024", 2000, 2000, 4096, 4096));
+  EXPECT_TRUE(sees("window1024", 2000, 977, 4096, 4096));
+  EXPECT_FALSE(sees("window1024", 2000, 976, 4096, 4096));
+  EXPECT_FALSE(sees("window1024", 2000, 2001, 4096, 4096));
+  EXPECT_TRUE(sees("window1024", 0, 4095, 1, 4096));
+}
+
+TEST(Variants, SharesCountWhatIsVisible) {
+  // By counting; masks along the diagonal count one half of it.
+  const int64_t seq = 2048;
+  for (const char *name : {"window1024", "document", "prefix-lm"}) {
+    const Variant &variant = *findVariant(name);
+    VariantData data{3, 1, seq, seq};
+    variant.fillForTiming(data, 7);
+    int64_t visible = 0;
+    for (int64_t b = 0; b < data.batch; ++b)
+      for (int64_t i = 0; i < seq; ++i)
+        for (int64_t j = 0; j < seq; ++j)
+          visible += variant.visible(data, {b, 0, i, j});
+    EXPECT_NEAR(variant.share(data), double(visible) / double(3 * seq * seq),
+                1e-3)
+        << name;
+  }
+  EXPECT_EQ(findVariant("causal")->share({1, 1, 512, 512}), 0.5);
+  EXPECT_EQ(findVariant("full")->share({1, 1, 512, 512}), 1);
+}
+
+TEST(Variants, ScoresChange) {
+  VariantData data{1, 12, 4, 6};
+  // 8 heads with slopes 1/2 to 1/256, then every other one of 16 heads.
+  const Variant &alibi = *findVariant("alibi");
+  EXPECT_DOUBLE_EQ(alibi.score(data, {0, 0, 1, 3}, 2), 2);
+  EXPECT_DOUBLE_EQ(alibi.score(data, {0, 0, 1, 1}, 2), 2 - 2 * 0.5);
+  EXPECT_DOUBLE_EQ(alibi.score(data, {0, 7, 1, 1}, 2), 2 - 2 * 0.00390625);
+  EXPECT_DOUBLE_EQ(alibi.score(data, {0, 9, 1, 2}, 2), 2 - std::exp2(-1.5));
+  EXPECT_FLOAT_EQ(alibi.naiveScore(data, {0, 0, 1, 1}, 2), 1);
+  EXPECT_NEAR(findVariant("softcap")->score(data, {0, 0, 0, 0}, 30), 22.84782,
+              1e-5);
+  const Variant &bias = *findVariant("bias");
+  bias.fillForCheck(data, 1);
+  float first = data.extras[0].at<float>(11, 3, 5);
+  EXPECT_EQ(bias.naiveScore(data, {0, 11, 3, 5}, 2), 2 + first);
+  EXPECT_NE(bias.naiveScore(data, {0, 10, 3, 5}, 2), 2 + first);
 }
 
 TEST(Sampling, SmallProblemsAreCheckedWhole) {
