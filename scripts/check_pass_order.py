@@ -19,7 +19,7 @@ import sys
 WALKS = [
     ("attention", "B=1,Hq=2,Hkv=1,Sq=150,Skv=200",
      ["tile", "interchange", "delay-normalization", "skip-masked-blocks", "split-kv", "pad-tiles", "online-softmax"]),
-    ("window", "B=1,Hq=2,Hkv=2,Sq=70,Skv=1500",
+    ("window1024", "B=1,Hq=2,Hkv=2,Sq=70,Skv=1500",
      ["tile", "interchange", "delay-normalization", "pad-tiles", "online-softmax"]),
     ("packed", "B=3,Hq=2,Hkv=1,Sq=90,Skv=150",
      ["split-sequences", "expand-variants", "choose-schedule", "tile", "interchange", "delay-normalization",

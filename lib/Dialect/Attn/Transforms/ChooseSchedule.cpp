@@ -69,7 +69,7 @@ static constexpr int64_t kScoreRegisters = 16;
 static constexpr int64_t kMaskRegisters = 8;
 /// What reading a tensor takes more: addresses, and what is read before it is
 /// used. A bias spills 45 registers there.
-static constexpr int64_t kLookupRegisters = 32;
+static constexpr int64_t kLookupRegisters = 45;
 
 /// Whether the score or the mask reads a tensor.
 static bool readsTensor(ForwardOp op) {
