@@ -40,6 +40,13 @@ inline constexpr int kComputeCapabilityMajor = 75;
 inline constexpr int kComputeCapabilityMinor = 76;
 inline constexpr int kMaxDynamicSharedBytes = 8;
 inline constexpr int kCaptureModeRelaxed = 2;
+inline constexpr int kMultiprocessorCount = 16;
+inline constexpr int kTensorMapFloat16 = 6;
+inline constexpr int kTensorMapFloat32 = 7;
+inline constexpr int kTensorMapBFloat16 = 9;
+inline constexpr int kTensorMapInterleaveNone = 0;
+inline constexpr int kTensorMapPromotionL2_256 = 3;
+inline constexpr int kTensorMapOutOfBoundsZero = 0;
 
 /// The driver's functions. Those marked optional are null in old drivers.
 struct DriverApi {
@@ -61,6 +68,13 @@ struct DriverApi {
   CuResult (*launchKernel)(CuFunction, unsigned, unsigned, unsigned, unsigned,
                            unsigned, unsigned, unsigned, CuStream, void **,
                            void **) = nullptr;
+  /// Optional: writes the 128 bytes of a tensor map. Data type, rank, address,
+  /// sizes, strides in bytes, box, steps, then interleaving, swizzle, promotion
+  /// and what is read out of bounds.
+  CuResult (*tensorMapEncodeTiled)(void *, int, uint32_t, void *,
+                                   const uint64_t *, const uint64_t *,
+                                   const uint32_t *, const uint32_t *, int, int,
+                                   int, int) = nullptr;
 
   /// Throws Failure(FA_DRIVER_ERROR, "`what` failed: ...") unless `result` is
   /// success.

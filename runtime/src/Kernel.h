@@ -71,6 +71,17 @@ struct GridFactor {
   int64_t tile;
 };
 
+/// One tensor map that a kernel takes after its other parameters: boxes of
+/// `rows` rows and `cols` columns of a tensor, one batch and head each.
+struct TensorMapParam {
+  Argument tensor;
+  int64_t rows, cols;
+  int64_t swizzle; ///< bytes: 0, 32, 64 or 128
+
+  /// Bytes of a row that lie together in shared memory.
+  int64_t chunkBytes() const { return swizzle ? swizzle : 16; }
+};
+
 struct Kernel {
   std::string name, file, archText, pass, variant, pipeline, entry, hash, ptxas,
       schedule;
@@ -80,7 +91,11 @@ struct Kernel {
   int64_t headDim = 0, headDimV = 0;
   bool gqa = false;
   std::vector<Param> params;
+  std::vector<TensorMapParam> tensorMaps;
   std::vector<GridFactor> grid;
+  /// Of a persistent kernel: the most blocks that it wants on a
+  /// multiprocessor; 0 of any other.
+  int32_t blocksPerSM = 0;
   int32_t block = 0, sharedBytes = 0, registers = 0, spillBytes = 0;
 
   bool runsOn(ComputeCapability device) const {

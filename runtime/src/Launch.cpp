@@ -9,6 +9,7 @@
 
 #include "Extras.h"
 #include "Failure.h"
+#include "TensorMap.h"
 
 #include <algorithm>
 #include <cstring>
@@ -93,12 +94,19 @@ void fa::rt::launch(Library &library, size_t index, const Problem &problem,
     return;
   const Kernel &kernel = library.kernel(index);
   checkExtras(kernel, problem, params);
+  checkTensorMaps(kernel, params);
   unsigned blocks = gridSize(kernel, params);
+  if (kernel.blocksPerSM)
+    blocks = std::min(blocks,
+                      unsigned(kernel.blocksPerSM) * currentMultiprocessors());
   std::vector<uint64_t> slots = packParams(kernel, problem, params);
   std::vector<void *> addresses;
-  addresses.reserve(slots.size());
+  addresses.reserve(slots.size() + kernel.tensorMaps.size());
   for (uint64_t &slot : slots)
     addresses.push_back(&slot);
+  std::vector<TensorMap> maps = encodeTensorMaps(kernel, params);
+  for (TensorMap &map : maps)
+    addresses.push_back(&map);
   CuFunction function = library.function(index);
   const DriverApi &api = driver();
   CuResult result = api.launchKernel(

@@ -44,6 +44,16 @@ CuContext fa::rt::currentContext() {
   return context;
 }
 
+unsigned fa::rt::currentMultiprocessors() {
+  const DriverApi &api = driver();
+  CuDevice device = 0;
+  int count = 0;
+  api.check(api.ctxGetDevice(&device), "cuCtxGetDevice");
+  api.check(api.deviceGetAttribute(&count, kMultiprocessorCount, device),
+            "cuDeviceGetAttribute");
+  return unsigned(count);
+}
+
 ComputeCapability fa::rt::currentCapability() {
   currentContext();
   const DriverApi &api = driver();

@@ -43,6 +43,9 @@ private:
 /// The current context. Throws Failure(FA_NO_DRIVER) where there is none.
 CuContext currentContext();
 
+/// The multiprocessors of the current context's device. Throws Failure.
+unsigned currentMultiprocessors();
+
 /// The capability of the current context's device. Throws Failure.
 ComputeCapability currentCapability();
 

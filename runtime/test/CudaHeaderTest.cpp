@@ -12,6 +12,7 @@
 
 #include "Device.h"
 
+#include "TensorMap.h"
 #include "flashloom/fa_runtime.h"
 
 #include <cuda.h>
@@ -29,6 +30,16 @@ static_assert(rt::kComputeCapabilityMinor ==
               CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
 static_assert(rt::kMaxDynamicSharedBytes ==
               CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES);
+static_assert(rt::kMultiprocessorCount ==
+              CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
+static_assert(rt::kTensorMapFloat16 == CU_TENSOR_MAP_DATA_TYPE_FLOAT16);
+static_assert(rt::kTensorMapFloat32 == CU_TENSOR_MAP_DATA_TYPE_FLOAT32);
+static_assert(rt::kTensorMapBFloat16 == CU_TENSOR_MAP_DATA_TYPE_BFLOAT16);
+static_assert(rt::kTensorMapInterleaveNone == CU_TENSOR_MAP_INTERLEAVE_NONE);
+static_assert(rt::kTensorMapPromotionL2_256 ==
+              CU_TENSOR_MAP_L2_PROMOTION_L2_256B);
+static_assert(rt::kTensorMapOutOfBoundsZero ==
+              CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
 static_assert(rt::kCaptureModeRelaxed == CU_STREAM_CAPTURE_MODE_RELAXED);
 static_assert(sizeof(CUresult) == sizeof(rt::CuResult));
 static_assert(std::is_same_v<CUcontext, rt::CuContext>);
@@ -78,6 +89,16 @@ TEST(CudaHeader, RuntimeSignatures) {
   EXPECT_SAME(rt::DriverApi, launchKernel, cuLaunchKernel);
 #if CUDA_VERSION >= 12000
   EXPECT_SAME(rt::DriverApi, ctxGetId, cuCtxGetId);
+  // The map is a struct there, so that the signatures differ in that.
+  EXPECT_TRUE(
+      (std::is_invocable_v<decltype(&cuTensorMapEncodeTiled), CUtensorMap *,
+                           CUtensorMapDataType, cuuint32_t, void *,
+                           const cuuint64_t *, const cuuint64_t *,
+                           const cuuint32_t *, const cuuint32_t *,
+                           CUtensorMapInterleave, CUtensorMapSwizzle,
+                           CUtensorMapL2promotion, CUtensorMapFloatOOBfill>));
+  EXPECT_EQ(sizeof(rt::TensorMap), sizeof(CUtensorMap));
+  EXPECT_EQ(alignof(rt::TensorMap), alignof(CUtensorMap));
 #endif
 }
 

@@ -58,7 +58,9 @@ static CuResult ctxGetId(CuContext context, unsigned long long *id) {
 }
 
 static CuResult deviceGetAttribute(int *value, int attribute, CuDevice) {
-  *value = attribute == kComputeCapabilityMajor ? fake->major : fake->minor;
+  *value = attribute == kMultiprocessorCount      ? fake->multiprocessors
+           : attribute == kComputeCapabilityMajor ? fake->major
+                                                  : fake->minor;
   return record("deviceGetAttribute");
 }
 
@@ -104,6 +106,23 @@ static CuResult launchKernel(CuFunction function, unsigned gx, unsigned gy,
   return record("launchKernel");
 }
 
+static CuResult tensorMapEncodeTiled(void *map, int type, uint32_t rank,
+                                     void *address, const uint64_t *dims,
+                                     const uint64_t *strides,
+                                     const uint32_t *box, const uint32_t *steps,
+                                     int, int swizzle, int, int) {
+  uint64_t number = fake->maps.size();
+  std::memcpy(map, &number, sizeof(number));
+  fake->maps.push_back({type,
+                        swizzle,
+                        address,
+                        {dims, dims + rank},
+                        {strides, strides + rank - 1},
+                        {box, box + rank},
+                        {steps, steps + rank}});
+  return record("tensorMapEncodeTiled");
+}
+
 FakeDriver::FakeDriver() {
   fake = this;
   table.getErrorName = getErrorName;
@@ -120,6 +139,7 @@ FakeDriver::FakeDriver() {
   table.funcSetAttribute = funcSetAttribute;
   table.threadExchangeStreamCaptureMode = exchangeCaptureMode;
   table.launchKernel = launchKernel;
+  table.tensorMapEncodeTiled = tensorMapEncodeTiled;
   overrideDriver(&table);
 }
 

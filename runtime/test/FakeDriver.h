@@ -26,6 +26,14 @@ struct RecordedLaunch {
   std::vector<uint64_t> slots;
 };
 
+/// A tensor map as the driver was asked for it.
+struct RecordedMap {
+  int type, swizzle;
+  void *address;
+  std::vector<uint64_t> dims, strides;
+  std::vector<uint32_t> box, steps;
+};
+
 /// Stands for the driver while it lives. One at a time.
 class FakeDriver {
 public:
@@ -43,6 +51,9 @@ public:
   std::vector<std::string> images;
   std::vector<std::pair<int, int>> functionAttributes;
   std::vector<RecordedLaunch> launches;
+  /// The number of a map in here is what its first 8 bytes hold.
+  std::vector<RecordedMap> maps;
+  int multiprocessors = 4;
   int captureMode = 0;
 
   size_t count(const std::string &call) const;

@@ -1,0 +1,131 @@
+//===- TensorMap.cpp - Maps by which kernels copy tiles -------------------===//
+//
+// Part of Flashloom, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "TensorMap.h"
+
+#include "DriverApi.h"
+#include "Failure.h"
+#include "TensorView.h"
+
+#include <algorithm>
+
+using namespace fa::rt;
+
+/// The driver takes addresses and strides in multiples of this.
+static constexpr int64_t kMapUnitBytes = 16;
+/// (column in a chunk, row, chunk, head, batch)
+static constexpr unsigned kMapRank = 5;
+
+static const char *nameOf(const Kernel &kernel, Argument argument) {
+  for (const Param &param : kernel.params)
+    if (param.argument == argument)
+      return param.name.c_str();
+  return "";
+}
+
+static bool isEmpty(const fa_tensor &tensor) {
+  return std::count(tensor.sizes, tensor.sizes + tensor.rank, 0) != 0;
+}
+
+void fa::rt::checkTensorMaps(const Kernel &kernel,
+                             const fa_forward_params &params) {
+  for (const TensorMapParam &map : kernel.tensorMaps) {
+    TensorView view{nameOf(kernel, map.tensor),
+                    tensorOf(map.tensor, params),
+                    {"batch", "heads", "rows", "columns"},
+                    map.tensor == Argument::O,
+                    kMapUnitBytes,
+                    true};
+    checkLayout(view);
+  }
+}
+
+static int dataType(fa_dtype dtype) {
+  switch (dtype) {
+  case FA_BF16:
+    return kTensorMapBFloat16;
+  case FA_F16:
+    return kTensorMapFloat16;
+  default:
+    return kTensorMapFloat32;
+  }
+}
+
+/// The driver's number for a swizzle of 0, 32, 64 or 128 bytes.
+static int swizzleMode(int64_t bytes) {
+  int mode = 0;
+  for (int64_t pattern = 32; pattern <= bytes; pattern *= 2)
+    ++mode;
+  return mode;
+}
+
+namespace {
+/// What the driver's encoder takes, in its types.
+struct Encoding {
+  uint64_t dims[kMapRank], strides[kMapRank - 1];
+  uint32_t box[kMapRank], steps[kMapRank] = {1, 1, 1, 1, 1};
+  void *address;
+};
+} // namespace
+
+/// A row is cut into chunks of as many bytes as the swizzle's pattern has:
+/// tiles lie in shared memory as [chunk][row][column in the chunk].
+static Encoding describe(const TensorMapParam &map, const fa_tensor &tensor) {
+  const int64_t bytes = dtypeBytes(tensor.dtype);
+  const uint64_t chunk = map.chunkBytes() / bytes;
+  Encoding e{
+      {chunk, uint64_t(tensor.sizes[2]), tensor.sizes[3] / chunk,
+       uint64_t(tensor.sizes[1]), uint64_t(tensor.sizes[0])},
+      {uint64_t(tensor.strides[2] * bytes), uint64_t(map.chunkBytes()),
+       uint64_t(tensor.strides[1] * bytes),
+       uint64_t(tensor.strides[0] * bytes)},
+      {uint32_t(chunk), uint32_t(map.rows), uint32_t(map.cols / chunk), 1, 1},
+      {1, 1, 1, 1, 1},
+      tensor.data};
+  const uint64_t sizes[] = {e.dims[1], e.dims[2], e.dims[3], e.dims[4]};
+  // The caller's stride along a dimension of size 1 may be anything.
+  for (unsigned dim = 0; dim + 1 < kMapRank; ++dim)
+    if (sizes[dim] == 1)
+      e.strides[dim] = kMapUnitBytes;
+  return e;
+}
+
+static TensorMap encode(const Kernel &kernel, const TensorMapParam &map,
+                        const fa_forward_params &params) {
+  const DriverApi &api = driver();
+  if (!api.tensorMapEncodeTiled)
+    throw Failure(FA_NO_DRIVER, "the CUDA driver is too old: it has no "
+                                "cuTensorMapEncodeTiled");
+  fa_tensor tensor = tensorOf(map.tensor, params);
+  // Without elements nothing is copied, but the driver wants a map of
+  // something: one row of an output, of which there always is one.
+  if (isEmpty(tensor)) {
+    tensor.data = params.q.data;
+    std::fill(tensor.sizes, tensor.sizes + 3, 1);
+  }
+  Encoding e = describe(map, tensor);
+  TensorMap encoded = {};
+  api.check(api.tensorMapEncodeTiled(
+                &encoded, dataType(tensor.dtype), kMapRank, e.address, e.dims,
+                e.strides, e.box, e.steps, kTensorMapInterleaveNone,
+                swizzleMode(map.swizzle), kTensorMapPromotionL2_256,
+                kTensorMapOutOfBoundsZero),
+            "encoding the tensor map of " +
+                std::string(nameOf(kernel, map.tensor)) + " for kernel " +
+                kernel.name);
+  return encoded;
+}
+
+std::vector<TensorMap>
+fa::rt::encodeTensorMaps(const Kernel &kernel,
+                         const fa_forward_params &params) {
+  std::vector<TensorMap> maps;
+  maps.reserve(kernel.tensorMaps.size());
+  for (const TensorMapParam &map : kernel.tensorMaps)
+    maps.push_back(encode(kernel, map, params));
+  return maps;
+}

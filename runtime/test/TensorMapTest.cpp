@@ -1,0 +1,148 @@
+//===- TensorMapTest.cpp - The maps that a launch builds ------------------===//
+//
+// Part of Flashloom, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "FakeDriver.h"
+#include "Launch.h"
+#include "TestLibrary.h"
+
+#include <gtest/gtest.h>
+
+using namespace fa;
+using namespace fa::rt;
+using namespace fa::test;
+
+/// The parameters before the maps: 5 descriptors and the scale.
+static constexpr size_t kSlots = 4 * 11 + 9 + 1;
+
+static json mapJson(const char *tensor, int64_t rows) {
+  return {{"tensor", tensor}, {"rows", rows}, {"cols", 128}, {"swizzle", 128}};
+}
+
+static json mappedKernel() {
+  json entry = kernelJson("a");
+  entry["tensor_maps"] = {mapJson("k", 128), mapJson("o", 64)};
+  return entry;
+}
+
+static void launchWith(const json &entry, const fa_forward_params &params) {
+  TestFolder folder(manifestJson({entry}));
+  Library library(folder.path());
+  launch(library, 0, checkProblem(&params), params, nullptr);
+}
+
+TEST(TensorMap, ComesAfterTheOtherParameters) {
+  FakeDriver fake;
+  fake.paramCount = kSlots + 2;
+  launchWith(mappedKernel(), forwardParams());
+  ASSERT_EQ(fake.maps.size(), 2u);
+  EXPECT_EQ(fake.launches[0].slots[kSlots], 0u);
+  EXPECT_EQ(fake.launches[0].slots[kSlots + 1], 1u);
+}
+
+TEST(TensorMap, CutsRowsIntoChunksOfTheSwizzle) {
+  FakeDriver fake;
+  fa_forward_params params = forwardParams(); // k: [2, 3, 200, 128]
+  launchWith(mappedKernel(), params);
+  ASSERT_EQ(fake.maps.size(), 2u);
+  const RecordedMap &k = fake.maps[0];
+  EXPECT_EQ(k.type, 9);
+  EXPECT_EQ(k.swizzle, 3);
+  EXPECT_EQ(k.address, params.k.data);
+  EXPECT_EQ(k.dims, (std::vector<uint64_t>{64, 200, 2, 3, 2}));
+  EXPECT_EQ(k.strides, (std::vector<uint64_t>{256, 128, 51200, 153600}));
+  EXPECT_EQ(k.box, (std::vector<uint32_t>{64, 128, 2, 1, 1}));
+  EXPECT_EQ(k.steps, (std::vector<uint32_t>{1, 1, 1, 1, 1}));
+  EXPECT_EQ(fake.maps[1].box[1], 64u);
+}
+
+TEST(TensorMap, NarrowSwizzlesHaveNarrowChunks) {
+  FakeDriver fake;
+  json entry = mappedKernel();
+  entry["tensor_maps"] = {mapJson("q", 64)};
+  entry["tensor_maps"][0]["swizzle"] = 64;
+  launchWith(entry, forwardParams());
+  EXPECT_EQ(fake.maps[0].swizzle, 2);
+  EXPECT_EQ(fake.maps[0].dims[0], 32u);
+  EXPECT_EQ(fake.maps[0].dims[2], 4u);
+  EXPECT_EQ(fake.maps[0].strides[1], 64u);
+}
+
+TEST(TensorMap, StridesAlongSize1AreAnything) {
+  FakeDriver fake;
+  fa_forward_params params = forwardParams();
+  for (fa_tensor *t : {&params.q, &params.k, &params.v, &params.o, &params.lse})
+    t->sizes[0] = 1;
+  params.k.strides[0] = 13;
+  launchWith(mappedKernel(), params);
+  EXPECT_EQ(fake.maps[0].strides[3], 16u);
+}
+
+TEST(TensorMap, WithoutKeysItMapsSomethingElse) {
+  FakeDriver fake;
+  fa_forward_params params = forwardParams();
+  params.k.sizes[2] = params.v.sizes[2] = 0;
+  params.k.data = params.v.data = nullptr;
+  launchWith(mappedKernel(), params);
+  EXPECT_EQ(fake.maps[0].address, params.q.data);
+  EXPECT_EQ(fake.maps[0].dims[1], 1u);
+}
+
+TEST(TensorMap, RefusesWhatCannotBeMapped) {
+  FakeDriver fake;
+  fa_forward_params params = forwardParams();
+  params.o.data = reinterpret_cast<void *>(0x40004);
+  EXPECT_EQ(failureOf([&] { launchWith(mappedKernel(), params); }),
+            "o: data must be aligned to 16 bytes (found 0x40004)");
+  params = forwardParams();
+  params.o.strides[2] = 132;
+  EXPECT_EQ(failureOf([&] { launchWith(mappedKernel(), params); }),
+            "o: stride of dimension 2 (rows) must be a multiple of 8 elements "
+            "(16 bytes) (found 132)");
+  EXPECT_TRUE(fake.launches.empty());
+}
+
+TEST(TensorMap, ReportsOldDrivers) {
+  FakeDriver fake;
+  fake.table.tensorMapEncodeTiled = nullptr;
+  EXPECT_EQ(failureOf([&] { launchWith(mappedKernel(), forwardParams()); }),
+            "the CUDA driver is too old: it has no cuTensorMapEncodeTiled");
+}
+
+TEST(TensorMap, ReportsTheDriversRefusal) {
+  FakeDriver fake;
+  fake.failures["tensorMapEncodeTiled"] = 1;
+  EXPECT_EQ(failureOf([&] { launchWith(mappedKernel(), forwardParams()); }),
+            "encoding the tensor map of k for kernel a failed: "
+            "CUDA_ERROR_FAKE: a fake error");
+}
+
+TEST(TensorMap, ManifestsAreChecked) {
+  auto refusal = [](const char *field, const json &value) {
+    json entry = mappedKernel();
+    entry["tensor_maps"][0][field] = value;
+    return failureOf([&] { parseManifest(manifestJson({entry}).dump(), "m"); });
+  };
+  EXPECT_NE(refusal("tensor", "lse").find("tensor_maps[0].tensor"),
+            std::string::npos);
+  EXPECT_NE(refusal("rows", 257).find("tensor_maps[0].rows"),
+            std::string::npos);
+  EXPECT_NE(refusal("swizzle", 48).find("must be 0, 32, 64 or 128"),
+            std::string::npos);
+  EXPECT_NE(refusal("cols", 96).find("must be at most the head dimension"),
+            std::string::npos);
+}
+
+TEST(PersistentGrid, HasAtMostWhatTheDeviceHolds) {
+  FakeDriver fake;
+  json entry = kernelJson("a"); // 3 * 3 * 2 tiles
+  entry["blocks_per_sm"] = 2;
+  launchWith(entry, forwardParams());
+  EXPECT_EQ(fake.launches[0].grid[0], 8u);
+  fake.multiprocessors = 100;
+  launchWith(entry, forwardParams());
+  EXPECT_EQ(fake.launches[1].grid[0], 18u);
+}
