@@ -36,7 +36,8 @@ static int64_t getSharedBytes(Operation *op) {
   };
   if (auto ring = dyn_cast<cta::RingOp>(op)) {
     cta::RingType type = ring.getRing().getType();
-    return type.getStages() * bytes(type.getTile());
+    return ring.getTeams().value_or(1) * type.getStages() *
+           bytes(type.getTile());
   }
   auto load = dyn_cast<cta::LoadOp>(op);
   if (!load)

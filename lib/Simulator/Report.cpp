@@ -105,28 +105,36 @@ LogicalResult ThreadBlock::checkTeamEnd(Team &team) {
          << "is never waited for: the team ends with the product in flight";
 }
 
-LogicalResult ThreadBlock::checkEnd() {
-  for (RingInstance &ring : rings)
-    for (int64_t use : ring.protocol.getOpenUses()) {
-      InFlightDiagnostic diag = fault(ring.op);
-      int64_t stage = ring.protocol.getStage(use);
-      diag << "must have all its stages free at the end, but stage " << stage
-           << " was acquired and ";
-      switch (ring.protocol.getState(use)) {
-      case Ring::Open::NotCopied:
-        diag << "never filled by all of its producers";
-        break;
-      case Ring::Open::NotConsumed:
-        diag << "filled, and never consumed by all of its readers";
-        break;
-      case Ring::Open::NotReleased:
-        diag << "consumed, and never released by "
-             << getNames(ring.getHolders(use));
-        break;
-      }
-      diag.attachNote(ring.acquiredAt[stage]->getLoc()) << "acquired here";
-      return failure();
+/// Reports a stage of `ring` that is not free.
+LogicalResult ThreadBlock::checkRingEnd(RingInstance &ring) {
+  for (int64_t use : ring.protocol.getOpenUses()) {
+    InFlightDiagnostic diag = fault(ring.op);
+    int64_t stage = ring.protocol.getStage(use);
+    diag << "must have all its stages free at the end, but stage " << stage
+         << " was acquired and ";
+    switch (ring.protocol.getState(use)) {
+    case Ring::Open::NotCopied:
+      diag << "never filled by all of its producers";
+      break;
+    case Ring::Open::NotConsumed:
+      diag << "filled, and never consumed by all of its readers";
+      break;
+    case Ring::Open::NotReleased:
+      diag << "consumed, and never released by "
+           << getNames(ring.getHolders(use));
+      break;
     }
+    diag.attachNote(ring.acquiredAt[stage]->getLoc()) << "acquired here";
+    return failure();
+  }
+  return success();
+}
+
+LogicalResult ThreadBlock::checkEnd() {
+  for (std::vector<RingInstance> &instances : rings)
+    for (RingInstance &ring : instances)
+      if (failed(checkRingEnd(ring)))
+        return failure();
   for (BarrierInstance &barrier : barriers)
     for (auto [index, state] : llvm::enumerate(barrier.states))
       if (state.waiting)

@@ -23,25 +23,59 @@ static SmallVector<unsigned> pick(ArrayRef<unsigned> teams,
 }
 
 SmallVector<unsigned> RingInstance::getHolders(int64_t use) const {
-  return pick(teams->consumers, protocol.getHolders(use));
+  return pick(teams.consumers, protocol.getHolders(use));
 }
 
 //===----------------------------------------------------------------------===//
 // Rings
 //===----------------------------------------------------------------------===//
 
+/// The teams that use one team's ring (`team`), or the ring of all (none).
+static RingTeams getTeams(const Kernel &kernel, cta::RingOp op,
+                          std::optional<int64_t> team) {
+  RingTeams users = kernel.rings.find(op)->second;
+  if (team)
+    llvm::erase_if(users.consumers, [&](unsigned number) {
+      return kernel.teams[number].number != *team;
+    });
+  return users;
+}
+
 ThreadBlock::Step ThreadBlock::allocate(Team &team, cta::RingOp op) {
-  const RingTeams &users = kernel.rings.find(op)->second;
   cta::RingType type = op.getRing().getType();
-  Ring protocol(type.getStages(), users.producers.size(),
-                users.consumers.size());
-  RingInstance &ring = rings.emplace_back(
-      RingInstance{op, &users, std::move(protocol), {}, {}, {}});
-  ring.stages.assign(type.getStages(), SharedTile(type.getTile()));
-  ring.acquiredAt.resize(type.getStages());
-  ring.copies.resize(type.getStages());
-  set(team, op.getRing(), &ring);
+  int64_t count = op.getTeams().value_or(1);
+  std::vector<RingInstance> &instances = rings.emplace_back();
+  for (int64_t n = 0; n < count; ++n) {
+    RingTeams users =
+        getTeams(kernel, op, op.getTeams() ? std::optional(n) : std::nullopt);
+    Ring protocol(type.getStages(), users.producers.size(),
+                  users.consumers.size());
+    RingInstance &ring = instances.emplace_back(
+        RingInstance{op, std::move(users), std::move(protocol), {}, {}, {}});
+    ring.stages.assign(type.getStages(), SharedTile(type.getTile()));
+    ring.acquiredAt.resize(type.getStages());
+    ring.copies.resize(type.getStages());
+  }
+  set(team, op.getRing(), instances.data());
   return Step::Next;
+}
+
+/// The ring that `op` names: of those that are each team's, one; null, with a
+/// diagnostic, where there is no such team.
+RingInstance *ThreadBlock::findRing(Team &team, cta::AcquireOp op) {
+  auto *first = get<RingInstance *>(team, op.getRing());
+  int64_t index = op.getTeam() ? get<int64_t>(team, op.getTeam()) : 0;
+  int64_t count = first->op.getTeams().value_or(1);
+  if (index >= 0 && index < count)
+    return first + index;
+  fault(team, op) << "names team " << index << " of " << count;
+  return nullptr;
+}
+
+/// The team's own ring, or that of all teams.
+RingInstance &ThreadBlock::findRing(Team &team, cta::ConsumeOp op) {
+  auto *first = get<RingInstance *>(team, op.getRing());
+  return first[first->op.getTeams() ? team.info->number : 0];
 }
 
 /// What keeps the stage that `producer` wants next from being free.
@@ -51,20 +85,23 @@ std::string ThreadBlock::describeHeld(const RingInstance &ring,
   int64_t before = use - int64_t(ring.stages.size());
   std::string reason =
       "stage " + std::to_string(ring.protocol.getStage(use)) + " to be free, ";
-  if (ring.teams->consumers.empty())
+  if (ring.teams.consumers.empty())
     return reason + "which nobody consumes";
   SmallVector<unsigned> missing = ring.protocol.getMissingCopies(before);
   if (!missing.empty())
     return reason + "whose copy by " +
-           getNames(pick(ring.teams->producers, missing)) + " is not done";
+           getNames(pick(ring.teams.producers, missing)) + " is not done";
   SmallVector<unsigned> holders = ring.getHolders(before);
   return reason + "which " + getNames(holders) +
          (holders.size() == 1 ? " has" : " have") + " not released";
 }
 
 ThreadBlock::Step ThreadBlock::acquire(Team &team, cta::AcquireOp op) {
-  RingInstance &ring = *get<RingInstance *>(team, op.getRing());
-  unsigned producer = indexIn(ring.teams->producers, team.number);
+  RingInstance *found = findRing(team, op);
+  if (!found)
+    return Step::Failed;
+  RingInstance &ring = *found;
+  unsigned producer = indexIn(ring.teams.producers, team.number);
   if (!ring.protocol.canAcquire(producer))
     return block(team, describeHeld(ring, producer));
   bool isFirst = false;
@@ -83,7 +120,7 @@ ThreadBlock::Step ThreadBlock::acquire(Team &team, cta::AcquireOp op) {
 ThreadBlock::Step ThreadBlock::copy(Team &team, cta::CopyOp op) {
   TileRef ref = get<TileRef>(team, op.getTile());
   RingInstance &ring = *ref.ring;
-  unsigned producer = indexIn(ring.teams->producers, team.number);
+  unsigned producer = indexIn(ring.teams.producers, team.number);
   std::string error = ring.protocol.startCopy(ref.use, producer);
   if (!error.empty()) {
     fault(team, op) << error;
@@ -106,7 +143,7 @@ ThreadBlock::Step ThreadBlock::copy(Team &team, cta::CopyOp op) {
   }
 
   // 2. Memory is read when the copy is done.
-  int64_t producers = ring.teams->producers.size();
+  int64_t producers = ring.teams.producers.size();
   double end = startTransfer(op, type.getByteSize() / producers, team.time);
   at(end, [=, &team, &ring]() mutable -> LogicalResult {
     std::string wrong = tensor->read(
@@ -128,20 +165,20 @@ std::string ThreadBlock::describeEmpty(const RingInstance &ring,
   int64_t use = ring.protocol.nextConsume(consumer);
   std::string reason =
       "stage " + std::to_string(ring.protocol.getStage(use)) + " to be full, ";
-  if (ring.teams->producers.empty())
+  if (ring.teams.producers.empty())
     return reason + "which nobody fills";
   SmallVector<unsigned> missing = ring.protocol.getMissingCopies(use);
   bool isStarted = llvm::all_of(missing, [&](unsigned producer) {
     return ring.protocol.isCopyStarted(use, producer);
   });
   return reason + "whose copy by " +
-         getNames(pick(ring.teams->producers, missing)) +
+         getNames(pick(ring.teams.producers, missing)) +
          (isStarted ? " is under way" : " has not been started");
 }
 
 ThreadBlock::Step ThreadBlock::consume(Team &team, cta::ConsumeOp op) {
-  RingInstance &ring = *get<RingInstance *>(team, op.getRing());
-  unsigned consumer = indexIn(ring.teams->consumers, team.number);
+  RingInstance &ring = findRing(team, op);
+  unsigned consumer = indexIn(ring.teams.consumers, team.number);
   if (!ring.protocol.canConsume(consumer))
     return block(team, describeEmpty(ring, consumer));
   int64_t use = ring.protocol.consume(consumer);
@@ -162,7 +199,7 @@ ThreadBlock::Step ThreadBlock::release(Team &team, cta::ReleaseOp op) {
     diag.attachNote(flight->op.getLoc()) << "the product was started here";
     return Step::Failed;
   }
-  unsigned consumer = indexIn(ring.teams->consumers, team.number);
+  unsigned consumer = indexIn(ring.teams.consumers, team.number);
   bool isLast = false;
   std::string error = ring.protocol.release(ref.use, consumer, isLast);
   if (!error.empty()) {

@@ -30,10 +30,10 @@ class ForOp;
 
 namespace fa::sim {
 
-/// A ring with its data.
+/// A ring with its data; of a ring that is each team's, one team's.
 struct RingInstance {
   cta::RingOp op;
-  const RingTeams *teams;
+  RingTeams teams;
   Ring protocol;
   std::vector<SharedTile> stages;
   /// Of each stage's latest use: who acquired it, and the copy's coordinates.
@@ -152,6 +152,7 @@ private:
                                         llvm::ArrayRef<unsigned> present) const;
   mlir::LogicalResult reportDeadlock();
   mlir::LogicalResult checkTeamEnd(Team &team);
+  mlir::LogicalResult checkRingEnd(RingInstance &ring);
   mlir::LogicalResult checkEnd();
 
   // ControlFlow.cpp: structure, and what concerns one team alone.
@@ -172,6 +173,8 @@ private:
 
   // SharedOps.cpp: rings and barriers.
   Step allocate(Team &team, cta::RingOp op);
+  RingInstance *findRing(Team &team, cta::AcquireOp op);
+  RingInstance &findRing(Team &team, cta::ConsumeOp op);
   Step allocate(Team &team, cta::BarrierOp op);
   std::string describeHeld(const RingInstance &ring, unsigned producer) const;
   std::string describeEmpty(const RingInstance &ring, unsigned consumer) const;
@@ -228,7 +231,7 @@ private:
 
   Team self; ///< what stands outside of roles
   std::vector<Team> teams;
-  std::deque<RingInstance> rings;
+  std::deque<std::vector<RingInstance>> rings; ///< those of one op together
   std::deque<BarrierInstance> barriers;
   std::optional<int64_t> items;
 

@@ -184,7 +184,7 @@ LogicalResult ThreadBlock::checkRead(Team &team, Operation *op,
                                      const TileRef &ref) {
   if (!ref.ring)
     return success();
-  ArrayRef<unsigned> consumers = ref.ring->teams->consumers;
+  ArrayRef<unsigned> consumers = ref.ring->teams.consumers;
   const auto *found = llvm::find(consumers, team.number);
   std::string error =
       found == consumers.end()

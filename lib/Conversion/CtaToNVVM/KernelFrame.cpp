@@ -29,6 +29,9 @@ static LogicalResult checkSupported(Operation *op) {
   if (isa<cta::SyncOp, cta::ArriveOp>(op))
     return op->emitOpError("has no sm_80 form: one role's teams do not take "
                            "turns there");
+  if (auto ring = dyn_cast<cta::RingOp>(op))
+    if (ring.getTeams())
+      return op->emitOpError("has no sm_80 form as each team's ring");
   if (auto work = dyn_cast<cta::WorkOp>(op))
     if (work.getOrder().getGroupBytes())
       return op->emitOpError("has no sm_80 form with group_bytes, but found ")

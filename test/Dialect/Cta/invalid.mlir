@@ -369,3 +369,50 @@ func.func @f(%m: memref<?x?xf32>, %r: vector<64xi32>, %c: vector<1x8xi32>) {
   %v = cta.lookup %m[%r, %c] : memref<?x?xf32>, (vector<64xi32>, vector<1x8xi32>) -> vector<64xf32>
   return
 }
+
+// -----
+
+func.func @f() {
+  // expected-error @below {{'cta.ring' op expects to be each of 1 to 1024 teams', but found 0}}
+  %r = cta.ring each(0) : !cta.ring<1, !cta.tile<64x64xbf16>>
+  return
+}
+
+// -----
+
+func.func @f() {
+  %r = cta.ring each(2) : !cta.ring<1, !cta.tile<64x64xbf16>>
+  // expected-error @below {{'cta.acquire' op expects a team, since its ring is each team's}}
+  %e = cta.acquire %r : !cta.ring<1, !cta.tile<64x64xbf16>>
+  return
+}
+
+// -----
+
+func.func @f(%t: index) {
+  %r = cta.ring : !cta.ring<1, !cta.tile<64x64xbf16>>
+  // expected-error @below {{'cta.acquire' op expects no team, since its ring is all teams'}}
+  %e = cta.acquire %r[%t] : !cta.ring<1, !cta.tile<64x64xbf16>>
+  return
+}
+
+// -----
+
+func.func @f() {
+  %c2 = arith.constant 2 : index
+  %r = cta.ring each(2) : !cta.ring<1, !cta.tile<64x64xbf16>>
+  // expected-error @below {{'cta.acquire' op expects a team below 2, but found 2}}
+  %e = cta.acquire %r[%c2] : !cta.ring<1, !cta.tile<64x64xbf16>>
+  return
+}
+
+// -----
+
+func.func @f() {
+  %r = cta.ring each(2) : !cta.ring<1, !cta.tile<64x64xbf16>>
+  cta.role "compute" teams(%w in 3) warps(4) {
+    // expected-error @below {{'cta.consume' op expects a ring of each of its role's 3 teams, but found one of 2}}
+    %k = cta.consume %r : !cta.ring<1, !cta.tile<64x64xbf16>>
+  }
+  return
+}

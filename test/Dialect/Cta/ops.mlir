@@ -14,6 +14,8 @@ gpu.module @kernels {
     %i = arith.constant 3 : i32
     // CHECK: %[[RING:.*]] = cta.ring : !cta.ring<2, !cta.tile<64x128xbf16, swizzle = 128>>
     %ring = cta.ring : !ring
+    // CHECK: %[[OWN:.*]] = cta.ring each(2) : !cta.ring<2,
+    %own = cta.ring each(2) : !ring
     // CHECK: %[[TURN:.*]] = cta.barrier : !cta.barrier<2>
     %turn = cta.barrier : !cta.barrier<2>
     // CHECK: cta.work (%[[I:.*]], %[[H:.*]]) in (%{{.*}}, %{{.*}}) order(#cta.order<lpt, group_bytes = 1024>) {
@@ -28,6 +30,8 @@ gpu.module @kernels {
         %e = cta.acquire %ring : !ring
         // CHECK: cta.copy %{{.*}}[%{{.*}}] to %[[E]] : memref<?x?x?x128xbf16>, !cta.tile<
         cta.copy %K[%c0, %h, %qi, %c0] to %e : !io, !tile
+        // CHECK: cta.acquire %[[OWN]][%[[W]]] : !cta.ring<2,
+        %ew = cta.acquire %own[%w] : !ring
         // CHECK: %[[T:.*]] = cta.consume %[[RING]] : !cta.ring<2,
         %t = cta.consume %ring : !ring
         // CHECK: cta.read %[[Q]] : !cta.tile<64x128xbf16, swizzle = 128> -> vector<64x128xbf16>

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "fa/Dialect/Cta/IR/Cta.h"
+#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 using namespace fa::cta;
@@ -105,6 +106,39 @@ static LogicalResult verifyTileOf(Operation *op, MemRefType source,
 LogicalResult LoadOp::verify() {
   return verifyTileOf(*this, cast<MemRefType>(getSource().getType()),
                       getIndices().size(), getTile().getType());
+}
+
+LogicalResult RingOp::verify() {
+  std::optional<uint64_t> teams = getTeams();
+  if (teams && (*teams < 1 || *teams > kMaxThreads))
+    return emitOpError("expects to be each of 1 to ")
+           << kMaxThreads << " teams', but found "
+           << static_cast<int64_t>(*teams);
+  return success();
+}
+
+LogicalResult AcquireOp::verify() {
+  auto ring = getRing().getDefiningOp<RingOp>();
+  if (ring && ring.getTeams() && !getTeam())
+    return emitOpError("expects a team, since its ring is each team's");
+  if (ring && !ring.getTeams() && getTeam())
+    return emitOpError("expects no team, since its ring is all teams'");
+  APInt team;
+  if (ring && getTeam() && matchPattern(getTeam(), m_ConstantInt(&team)) &&
+      team.uge(*ring.getTeams()))
+    return emitOpError("expects a team below ")
+           << *ring.getTeams() << ", but found " << team.getSExtValue();
+  return success();
+}
+
+LogicalResult ConsumeOp::verify() {
+  auto ring = getRing().getDefiningOp<RingOp>();
+  auto role = (*this)->getParentOfType<RoleOp>();
+  if (ring && role && ring.getTeams() && *ring.getTeams() != role.getTeams())
+    return emitOpError("expects a ring of each of its role's ")
+           << role.getTeams() << " teams, but found one of "
+           << *ring.getTeams();
+  return success();
 }
 
 LogicalResult CopyOp::verify() {

@@ -163,31 +163,49 @@ def Cta_RingOp : Cta_Op<"ring", [MemoryEffects<[MemAlloc]>]> {
     Stands at the top of the function. All stages are free at the beginning
     and at the end.
 
+    `each(n)`: there is one such ring for each of the n teams of the role that
+    consumes it. `cta.acquire` names the team whose ring it takes a stage of;
+    `cta.consume` and `cta.release` are about the team's own.
+
     ```mlir
     %r = cta.ring : !cta.ring<2, !cta.tile<64x128xbf16, swizzle = 128>>
+    %q = cta.ring each(2) : !cta.ring<1, !cta.tile<64x128xbf16, swizzle = 128>>
     ```
   }];
+  let arguments = (ins OptionalAttr<I64Attr>:$teams);
   let results = (outs Cta_RingType:$ring);
-  let assemblyFormat = "attr-dict `:` qualified(type($ring))";
+  let builders = [OpBuilder<(ins "::mlir::Type":$ring), [{
+    build($_builder, $_state, ring, /*teams=*/::mlir::IntegerAttr());
+  }]>];
+  let assemblyFormat =
+      "(`each` `(` $teams^ `)`)? attr-dict `:` qualified(type($ring))";
+  let hasVerifier = 1;
 }
 
 class Cta_RingStageOp<string mnemonic> : Cta_Op<mnemonic, [
     TypesMatchWith<"the tile is the ring's", "ring", "tile",
                    "::llvm::cast<RingType>($_self).getTile()">]> {
-  let arguments = (ins Cta_RingType:$ring);
   let results = (outs Cta_TileType:$tile);
-  let assemblyFormat = "$ring attr-dict `:` qualified(type($ring))";
+  let hasVerifier = 1;
 }
 
 def Cta_AcquireOp : Cta_RingStageOp<"acquire"> {
   let summary = "takes the oldest free stage of a ring";
   let description = [{
-    Waits until one is free. The stage is to be filled by one `cta.copy`.
+    Waits until one is free. The stage is to be filled by one `cta.copy`. Of a
+    ring that is each team's, `team` says whose.
 
     ```mlir
     %e = cta.acquire %r : !cta.ring<2, !cta.tile<64x128xbf16, swizzle = 128>>
+    %f = cta.acquire %q[%c1] : !cta.ring<1, !cta.tile<64x128xbf16, swizzle = 128>>
     ```
   }];
+  let arguments = (ins Cta_RingType:$ring, Optional<Index>:$team);
+  let builders = [OpBuilder<(ins "::mlir::Type":$tile, "::mlir::Value":$ring), [{
+    build($_builder, $_state, tile, ring, /*team=*/::mlir::Value());
+  }]>];
+  let assemblyFormat =
+      "$ring (`[` $team^ `]`)? attr-dict `:` qualified(type($ring))";
 }
 
 def Cta_CopyOp : Cta_Op<"copy", [AttrSizedOperandSegments]> {
@@ -217,6 +235,8 @@ def Cta_ConsumeOp : Cta_RingStageOp<"consume"> {
     %k = cta.consume %r : !cta.ring<2, !cta.tile<64x128xbf16, swizzle = 128>>
     ```
   }];
+  let arguments = (ins Cta_RingType:$ring);
+  let assemblyFormat = "$ring attr-dict `:` qualified(type($ring))";
 }
 
 def Cta_ReleaseOp : Cta_Op<"release"> {
