@@ -54,6 +54,7 @@ void fa::buildFa2Pipeline(OpPassManager &pm, const PipelineOptions &options) {
   function.addPass(attn::createChooseSchedule(scheduleOptions(options)));
   function.addPass(attn::createTile());
   function.addPass(attn::createInterchange());
+  function.addPass(attn::createFlattenSequences());
   function.addPass(attn::createDelayNormalization());
   // Kernels cannot follow lists of blocks: their loops take all blocks.
   attn::SkipMaskedBlocksOptions skip;

@@ -70,15 +70,25 @@ static FailureOr<std::optional<int64_t>> getGrid(gpu::GPUFuncOp func,
   if (!extents)
     return std::optional<int64_t>();
   int64_t grid = 1;
+  auto sizeOf = [&](int64_t arg, int64_t dim) -> std::optional<int64_t> {
+    if (arg >= int64_t(arguments.size()))
+      return std::nullopt;
+    auto *tensor = std::get_if<MemRefArgument>(&arguments[arg]);
+    if (!tensor || dim >= int64_t(tensor->sizes.size()))
+      return std::nullopt;
+    return tensor->sizes[dim];
+  };
   for (Attribute attr : extents) {
     auto extent = dyn_cast<cta::ExtentAttr>(attr);
-    const MemRefArgument *tensor = nullptr;
-    if (extent && extent.getArg() < int64_t(arguments.size()))
-      tensor = std::get_if<MemRefArgument>(&arguments[extent.getArg()]);
-    if (!tensor || extent.getDim() >= int64_t(tensor->sizes.size()))
+    std::optional<int64_t> size, more = 0;
+    if (extent)
+      size = sizeOf(extent.getArg(), extent.getDim());
+    if (extent && extent.getPlusArg() != cta::ExtentAttr::kNone)
+      more = sizeOf(extent.getPlusArg(), extent.getPlusDim());
+    if (!size || !more)
       return func.emitError("cta.extents names no dimension of an argument: ")
              << attr;
-    grid *= llvm::divideCeil(tensor->sizes[extent.getDim()], extent.getTile());
+    grid *= llvm::divideCeil(*size, extent.getTile()) + *more;
   }
   return std::optional<int64_t>(grid);
 }

@@ -53,7 +53,7 @@ ThreadBlock::Step ThreadBlock::store(Team &team, cta::StoreOp op) {
   Window window =
       getWindow(team, op.getDestination(), op.getIndices(),
                 isRowVector ? value.size() : value.rows(),
-                isRowVector ? 1 : value.cols(), Value(), isRowVector);
+                isRowVector ? 1 : value.cols(), op.getRowEnd(), isRowVector);
   auto *tensor = get<GlobalTensor *>(team, op.getDestination());
   std::string error =
       tensor->write(window, getWriter(team), value.floats.data());

@@ -18,6 +18,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <limits>
 #include <map>
 #include <optional>
 #include <tuple>
@@ -32,6 +33,14 @@ static constexpr int64_t kGuardRows = 8;
 static constexpr int64_t kOddLengths[][2] = {
     {1, 20}, {5, 2},  {113, 271}, {128, 1000}, {1000, 128},
     {0, 16}, {16, 0}, {1, 1},     {17, 17},    {4097, 4097}};
+
+/// Lengths of packed sequences that other implementations were reported to
+/// fault on: rows without a key, sequences without rows, without keys.
+static const std::vector<std::array<int64_t, 2>> kPackedLengths[] = {
+    {{76, 1}, {34, 1}, {146, 1}},
+    {{0, 0}, {1, 3}, {0, 0}, {1, 5}},
+    {{0, 2538}, {1208, 1742}, {840, 840}, {0, 3072}},
+    {{300, 0}, {0, 40}, {64, 64}, {129, 128}}};
 
 namespace {
 
@@ -61,6 +70,11 @@ struct Case {
 
   fa_forward_params params(const rt::Kernel &kernel) const;
   std::string describe() const;
+  /// Fills the keys that do not count, of K and V on the device.
+  void fillUnusedKeys(float even, float odd);
+  bool hasUnusedKeys() const { return variant->keysOf != nullptr; }
+
+  const Variant *variant;
 };
 
 class Checker {
@@ -74,6 +88,8 @@ private:
   void checkGroup(const std::vector<size_t> &kernels);
   bool takesExtras(size_t index, const Case &problem);
   void checkKernel(size_t index, Case &problem);
+  void launch(size_t index, Case &problem);
+  std::string checkUnusedKeys(size_t index, Case &problem);
   std::vector<Sizes> sizesFor(const rt::Kernel &kernel) const;
   void report(const rt::Kernel &kernel, const Case &problem,
               const Comparison &result);
@@ -93,7 +109,8 @@ static Layout layoutOf(const Options &options) {
 
 Case::Case(const Options &options, const rt::Kernel &kernel, const Sizes &sizes,
            const Device &device)
-    : sizes(sizes), scale(defaultScale(kernel)),
+    : variant(findVariant(kernel.variant)), sizes(sizes),
+      scale(defaultScale(kernel)),
       q(kernel.dtype, sizes.batch, sizes.heads, sizes.seqQ, sizes.dim,
         layoutOf(options), kGuardRows),
       k(kernel.dtype, sizes.batch, sizes.kvHeads, sizes.seqKv, sizes.dim,
@@ -113,11 +130,21 @@ Case::Case(const Options &options, const rt::Kernel &kernel, const Sizes &sizes,
   dq.upload(q.bytes().data(), q.bytes().size());
   dk.upload(k.bytes().data(), k.bytes().size());
   dv.upload(v.bytes().data(), v.bytes().size());
-  const Variant &variant = *findVariant(kernel.variant);
-  variant.fillForCheck(data, options.seed);
+  variant->fillForCheck(data, options.seed);
   extras.emplace(device, data.extras);
-  Inputs inputs{q, k, v, scale, variant, data};
+  if (hasUnusedKeys())
+    fillUnusedKeys(std::numeric_limits<float>::quiet_NaN(),
+                   std::numeric_limits<float>::infinity());
+  Inputs inputs{q, k, v, scale, *variant, data};
   reference = computeReference(inputs, chooseRows(sizes, options.seed));
+}
+
+void Case::fillUnusedKeys(float even, float odd) {
+  for (int64_t b = 0; b < sizes.batch; ++b)
+    for (HostTensor *tensor : {&k, &v})
+      tensor->overwrite(b, variant->keysOf(data, b), even, odd);
+  dk.upload(k.bytes().data(), k.bytes().size());
+  dv.upload(v.bytes().data(), v.bytes().size());
 }
 
 fa_forward_params Case::params(const rt::Kernel &kernel) const {
@@ -161,9 +188,20 @@ std::vector<Sizes> Checker::sizesFor(const rt::Kernel &kernel) const {
     add(size[0], size[1], size[2], size[3]);
   if (!list.empty())
     return list;
+  bool isPacked = findVariant(kernel.variant)->isPacked;
   for (const auto &lengths : kOddLengths) {
     bool big = lengths[0] > 4000;
-    add(big ? 1 : 2, big ? 2 : 3, lengths[0], lengths[1]);
+    add(big || isPacked ? 1 : 2, big ? 2 : 3, lengths[0], lengths[1]);
+  }
+  if (isPacked) {
+    for (const auto &lengths : kPackedLengths) {
+      int64_t rows = 0, keys = 0;
+      for (const auto &[q, kv] : lengths)
+        rows += q, keys += kv;
+      add(1, 3, rows, keys);
+      list.back().lengths = lengths;
+    }
+    return list;
   }
   for (int64_t seq = 512; seq <= kTokens; seq *= 2) {
     Sizes sizes = benchmarkSizes(kernel, seq);
@@ -190,7 +228,7 @@ void Checker::report(const rt::Kernel &kernel, const Case &problem,
   std::fflush(stdout);
 }
 
-void Checker::checkKernel(size_t index, Case &problem) {
+void Checker::launch(size_t index, Case &problem) {
   const rt::Kernel &kernel = library.kernel(index);
   problem.dO.fillBytes(0xff);
   problem.dLse.fillBytes(0xff);
@@ -200,8 +238,27 @@ void Checker::checkKernel(size_t index, Case &problem) {
   device.wait(options.timeoutS, kernel.name + " on " + problem.describe());
   problem.dO.download(problem.o.bytes().data(), problem.o.bytes().size());
   problem.dLse.download(problem.lse.bytes().data(), problem.lse.bytes().size());
+}
 
+/// "" where zeros in the place of the keys that do not count give the same
+/// bits, else what differs.
+std::string Checker::checkUnusedKeys(size_t index, Case &problem) {
+  std::vector<uint8_t> o = problem.o.bytes(), lse = problem.lse.bytes();
+  problem.fillUnusedKeys(0, 0);
+  launch(index, problem);
+  problem.fillUnusedKeys(std::numeric_limits<float>::quiet_NaN(),
+                         std::numeric_limits<float>::infinity());
+  if (o == problem.o.bytes() && lse == problem.lse.bytes())
+    return "";
+  return "keys past the valid length make a difference";
+}
+
+void Checker::checkKernel(size_t index, Case &problem) {
+  const rt::Kernel &kernel = library.kernel(index);
+  launch(index, problem);
   Comparison result = compare(problem.o, problem.lse, problem.reference);
+  if (result.passed() && problem.hasUnusedKeys())
+    result.fault = checkUnusedKeys(index, problem);
   Tally &tally = tallies[index];
   ++tally.problems;
   tally.failed += !result.passed();

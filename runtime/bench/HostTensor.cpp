@@ -52,6 +52,14 @@ void HostTensor::fill(const Distribution &distribution, uint64_t stream) {
   });
 }
 
+void HostTensor::overwrite(int64_t b, int64_t first, float even, float odd) {
+  for (int64_t h = 0; h < headCount; ++h)
+    for (int64_t s = first; s < rows; ++s) {
+      std::vector<float> values(columns, s % 2 ? odd : even);
+      narrow(type, values.data(), row(b, h, s), columns);
+    }
+}
+
 std::string HostTensor::touchedGuard() const {
   std::string first;
   std::mutex mutex;

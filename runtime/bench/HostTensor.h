@@ -49,6 +49,10 @@ public:
   /// Draws every element that is not a guard.
   void fill(const Distribution &distribution, uint64_t stream);
 
+  /// Makes all elements of a batch's rows from `first` on `even` or, every
+  /// other row, `odd`.
+  void overwrite(int64_t b, int64_t first, float even, float odd);
+
   /// "" where all guard rows still are as they were made, else which is not.
   std::string touchedGuard() const;
 

@@ -17,10 +17,15 @@ struct Sizes {
   int64_t batch = 1, heads = 1, kvHeads = 1, seqQ = 0, seqKv = 0, dim = 0,
           dimV = 0;
 
+  /// Of packed sequences: queries and keys of each; none: not given.
+  std::vector<std::array<int64_t, 2>> lengths = {};
+
   int64_t rows() const { return batch * heads * seqQ; }
 
   /// What a variant needs to know; without its tensors.
-  VariantData variantData() const { return {batch, heads, seqQ, seqKv}; }
+  VariantData variantData() const {
+    return {batch, heads, seqQ, seqKv, {}, lengths};
+  }
 
   /// 2 * batch * heads * seqQ * seqKv * (dim + dimV).
   double flops() const {

@@ -117,6 +117,14 @@ static fa_forward_params cellParams(const rt::Kernel &kernel,
   return params;
 }
 
+/// A batch's sequences as one, behind each other.
+static Sizes packed(Sizes sizes) {
+  sizes.seqQ *= sizes.batch;
+  sizes.seqKv *= sizes.batch;
+  sizes.batch = 1;
+  return sizes;
+}
+
 /// The columns of a cell from dtype to seq_kv.
 static std::string cellColumns(const rt::Kernel &kernel, const Sizes &sizes) {
   std::string text = std::string(rt::dtypeName(kernel.dtype)) + "," +
@@ -155,8 +163,9 @@ bool Timer::timeCell(size_t index, int64_t seq, const Buffers &buffers) {
     VariantData data = sizes.variantData();
     variant.fillForTiming(data, options.seed);
     DeviceExtras extras(device, data.extras);
+    Layout layout = options.layout.value_or(Layout::Bhsd);
     fa_forward_params params = cellParams(
-        kernel, sizes, buffers, options.layout.value_or(Layout::Bhsd));
+        kernel, variant.isPacked ? packed(sizes) : sizes, buffers, layout);
     extras.addTo(params);
     double ms = measure(index, params);
     double flops = sizes.flops() * variant.share(data);

@@ -47,6 +47,35 @@ static bool seesPrefix(const VariantData &data, const Position &at) {
   return at.j < data.extras[0].at<int32_t>(at.b) || seesCausal(data, at);
 }
 
+/// Of the cache's keys, the first of each batch count.
+static int64_t keysOfCache(const VariantData &data, int64_t b) {
+  return data.extras[0].at<int32_t>(b);
+}
+
+static bool seesCache(const VariantData &data, const Position &at) {
+  int64_t keys = keysOfCache(data, at.b);
+  return at.j < keys && at.i + keys - data.seqQ >= at.j;
+}
+
+/// The packed sequence that a row lies in, by the sequences' starts.
+static int64_t sequenceOf(const ExtraTensor &starts, int64_t row) {
+  int64_t sequence = 0;
+  while (starts.at<int32_t>(sequence + 1) <= row)
+    ++sequence;
+  return sequence;
+}
+
+static bool seesPacked(const VariantData &data, const Position &at) {
+  const ExtraTensor &startsQ = data.extras[0], &startsKv = data.extras[1];
+  int64_t s = sequenceOf(startsQ, at.i);
+  int64_t firstQ = startsQ.at<int32_t>(s), endQ = startsQ.at<int32_t>(s + 1);
+  int64_t first = startsKv.at<int32_t>(s), end = startsKv.at<int32_t>(s + 1);
+  if (at.j < first || at.j >= end)
+    return false;
+  int64_t opposite = (at.i - firstQ) + (end - first) - (endQ - firstQ);
+  return opposite >= at.j - first;
+}
+
 static double shareOne(const VariantData &) { return 1; }
 static double shareHalf(const VariantData &) { return 0.5; }
 
@@ -199,6 +228,65 @@ static void fillPrefix(VariantData &data, uint64_t seed) {
   data.extras.push_back(std::move(prefix));
 }
 
+/// Caches whose lengths are from no key to all.
+static void fillCacheForCheck(VariantData &data, uint64_t seed) {
+  ExtraTensor lens("kv_lens", FA_I32, {data.batch}, {data.batch});
+  for (int64_t b = 0; b < data.batch; ++b)
+    lens.set(b,
+             int32_t(mix(streamOf(seed) + mix(b)) % uint64_t(data.seqKv + 1)));
+  data.extras.push_back(std::move(lens));
+}
+
+/// Caches that are full.
+static void fillCacheForTiming(VariantData &data, uint64_t) {
+  ExtraTensor lens("kv_lens", FA_I32, {data.batch}, {data.batch});
+  for (int64_t b = 0; b < data.batch; ++b)
+    lens.set(b, int32_t(data.seqKv));
+  data.extras.push_back(std::move(lens));
+}
+
+/// Adds the starts of sequences of the given lengths.
+static void addStarts(VariantData &data) {
+  int64_t entries = int64_t(data.lengths.size()) + 1;
+  const char *names[] = {"cu_seqlens_q", "cu_seqlens_kv"};
+  for (int side : {0, 1}) {
+    ExtraTensor starts(names[side], FA_I32, {entries}, {entries});
+    int64_t row = 0;
+    starts.set(0, int32_t(0));
+    for (int64_t s = 0; s + 1 < entries; ++s)
+      starts.set(s + 1, int32_t(row += data.lengths[s][side]));
+    data.extras.push_back(std::move(starts));
+  }
+}
+
+/// Sequences that a check draws.
+static constexpr int64_t kSequences = 5;
+
+/// Lengths by random cuts: some sequences have no queries, some no keys.
+static void fillPackedForCheck(VariantData &data, uint64_t seed) {
+  if (data.lengths.empty()) {
+    std::vector<int64_t> cuts[2];
+    for (int side : {0, 1}) {
+      int64_t rows = side == 0 ? data.seqQ : data.seqKv;
+      for (int64_t n = 1; n < kSequences; ++n)
+        cuts[side].push_back(int64_t(mix(streamOf(seed) + mix(2 * n + side)) %
+                                     uint64_t(rows + 1)));
+      cuts[side].insert(cuts[side].end(), {0, rows});
+      std::sort(cuts[side].begin(), cuts[side].end());
+    }
+    for (int64_t s = 0; s < kSequences; ++s)
+      data.lengths.push_back(
+          {cuts[0][s + 1] - cuts[0][s], cuts[1][s + 1] - cuts[1][s]});
+  }
+  addStarts(data);
+}
+
+/// A batch of one length, one sequence behind the other.
+static void fillPackedForTiming(VariantData &data, uint64_t) {
+  data.lengths.assign(data.batch, {data.seqQ, data.seqKv});
+  addStarts(data);
+}
+
 static void fillNothing(VariantData &, uint64_t) {}
 
 //===----------------------------------------------------------------------===//
@@ -219,6 +307,10 @@ static const Variant kVariants[] = {
      fillBiasForTiming},
     {"prefix-lm", seesPrefix, keepScore, keepScore, sharePrefix, fillPrefix,
      fillPrefix},
+    {"cache", seesCache, keepScore, keepScore, shareHalf, fillCacheForCheck,
+     fillCacheForTiming, keysOfCache},
+    {"packed", seesPacked, keepScore, keepScore, shareHalf, fillPackedForCheck,
+     fillPackedForTiming, nullptr, /*isPacked=*/true},
 };
 
 const Variant *fa::bench::findVariant(const std::string &name) {

@@ -16,8 +16,10 @@
 
 #include "ExtraTensor.h"
 
+#include <array>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace fa::bench {
 
@@ -26,6 +28,9 @@ struct VariantData {
   int64_t batch = 1, heads = 1, seqQ = 0, seqKv = 0;
   /// In the order of the variant's description.
   std::vector<ExtraTensor> extras = {};
+  /// Packed sequences that a problem asks for, queries and keys of each; none:
+  /// the variant draws them.
+  std::vector<std::array<int64_t, 2>> lengths = {};
 };
 
 /// One score of a problem.
@@ -48,6 +53,11 @@ struct Variant {
   /// as bench_torch.py has them.
   void (*fillForCheck)(VariantData &data, uint64_t seed);
   void (*fillForTiming)(VariantData &data, uint64_t seed);
+  /// How many keys of a batch count; null: all. What is stored of the others
+  /// must make no difference.
+  int64_t (*keysOf)(const VariantData &data, int64_t b) = nullptr;
+  /// Whether a batch's sequences come packed, as a batch of one.
+  bool isPacked = false;
 };
 
 /// Null where the table has no such variant.

@@ -10,6 +10,8 @@
 #include "Failure.h"
 #include "TensorView.h"
 
+#include <algorithm>
+
 using namespace fa::rt;
 
 static const fa_extra *findExtra(const std::string &name,
@@ -72,22 +74,36 @@ static std::string describe(const SizeRule &rule) {
     return " (seq_q)";
   case Argument::SeqKv:
     return " (seq_kv)";
+  case Argument::SequenceStarts:
+    return " (sequence_starts, as of the tensor before it)";
   default:
     return "";
   }
 }
 
+/// The size that a rule asks of a dimension of `size`. The first dimension
+/// that holds the sequences' starts says how many there are.
+static int64_t wantedSize(const SizeRule &rule, const Problem &problem,
+                          int64_t size, int64_t &sequenceStarts) {
+  if (rule.argument == Argument::Extra)
+    return rule.constant;
+  if (rule.argument != Argument::SequenceStarts)
+    return sizeOf(rule.argument, problem);
+  if (!sequenceStarts)
+    sequenceStarts = std::max<int64_t>(size, 1);
+  return sequenceStarts;
+}
+
 static void checkTensor(const Param &param, const Problem &problem,
-                        const fa_tensor &tensor) {
+                        const fa_tensor &tensor, int64_t &sequenceStarts) {
   TensorView view{param.name.c_str(),      tensor, {"", "", "", ""}, false,
                   dtypeBytes(param.dtype), true};
   checkDtype(param, tensor.dtype);
   checkRank(view, param.rank);
   for (int dim = 0; dim < param.rank; ++dim)
     for (const SizeRule &rule : param.sizes[dim]) {
-      int64_t wanted = rule.argument == Argument::Extra
-                           ? rule.constant
-                           : sizeOf(rule.argument, problem);
+      int64_t wanted =
+          wantedSize(rule, problem, tensor.sizes[dim], sequenceStarts);
       if (tensor.sizes[dim] != wanted)
         refuse(param.name,
                dimName(view, "size", dim) + " must be " +
@@ -100,6 +116,7 @@ static void checkTensor(const Param &param, const Problem &problem,
 void fa::rt::checkExtras(const Kernel &kernel, const Problem &problem,
                          const fa_forward_params &params) {
   checkNames(kernel, params);
+  int64_t sequenceStarts = 0;
   for (const Param &param : kernel.params) {
     if (param.argument != Argument::Extra)
       continue;
@@ -117,15 +134,15 @@ void fa::rt::checkExtras(const Kernel &kernel, const Problem &problem,
                  (isTensor ? "FA_EXTRA_TENSOR" : "FA_EXTRA_SCALAR"),
              std::to_string(int(extra->kind)));
     if (isTensor)
-      checkTensor(param, problem, extra->tensor);
+      checkTensor(param, problem, extra->tensor, sequenceStarts);
     else
       checkDtype(param, extra->dtype);
   }
 }
 
-const fa_extra &fa::rt::extraOf(const Param &param,
+const fa_extra &fa::rt::extraOf(const std::string &name,
                                 const fa_forward_params &params) {
-  if (const fa_extra *extra = findExtra(param.name, params))
+  if (const fa_extra *extra = findExtra(name, params))
     return *extra;
-  throw Failure(FA_INTERNAL_ERROR, "the extra " + param.name + " is missing");
+  throw Failure(FA_INTERNAL_ERROR, "the extra " + name + " is missing");
 }

@@ -19,8 +19,9 @@ namespace fa::rt {
 void checkExtras(const Kernel &kernel, const Problem &problem,
                  const fa_forward_params &params);
 
-/// The extra that a parameter stands for, of arguments that were checked.
-const fa_extra &extraOf(const Param &param, const fa_forward_params &params);
+/// The extra of a name, of arguments that were checked.
+const fa_extra &extraOf(const std::string &name,
+                        const fa_forward_params &params);
 
 } // namespace fa::rt
 

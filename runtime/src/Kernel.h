@@ -39,13 +39,15 @@ enum class Argument {
   KvHeads,
   SeqQ,
   SeqKv,
-  Extra, ///< one of fa_forward_params::extras, by name
+  SequenceStarts, ///< one more than there are packed sequences
+  Extra,          ///< one of fa_forward_params::extras, by name
 };
 
 enum class ParamKind { Tensor, F32, Index, Scalar };
 
 /// A size that a dimension of an extra tensor must have: one of the problem's
-/// (Batch to SeqKv), or `constant` for Extra.
+/// (Batch to SeqKv), that of all others of SequenceStarts, or `constant` for
+/// Extra.
 struct SizeRule {
   Argument argument;
   int64_t constant = 0;
@@ -64,11 +66,14 @@ struct Param {
   std::vector<std::vector<SizeRule>> sizes;
 };
 
-/// One factor of the grid: ceil(size of a tensor's dimension / tile).
+/// One factor of the grid: ceil(size of a tensor's dimension / tile), plus the
+/// size of an extra tensor's dimension where there is one.
 struct GridFactor {
   Argument tensor;
   int dim;
   int64_t tile;
+  std::string plusExtra = {};
+  int plusDim = 0;
 };
 
 /// One tensor map that a kernel takes after its other parameters: boxes of
@@ -90,6 +95,8 @@ struct Kernel {
   fa_dtype dtype = FA_BF16;
   int64_t headDim = 0, headDimV = 0;
   bool gqa = false;
+  /// Whether q, k, v, o and lse come without the batch dimension.
+  bool isPacked = false;
   std::vector<Param> params;
   std::vector<TensorMapParam> tensorMaps;
   std::vector<GridFactor> grid;

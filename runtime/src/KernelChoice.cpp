@@ -8,6 +8,7 @@
 #include "KernelChoice.h"
 
 #include "Failure.h"
+#include "TensorView.h"
 
 #include <algorithm>
 
@@ -111,4 +112,13 @@ void fa::rt::requireMatch(const Kernel &kernel, const Problem &problem) {
   requireEqual(kernel, "variant", kernel.variant, problem.variant);
   requireEqual(kernel, "kv_heads", std::to_string(problem.heads),
                std::to_string(problem.kvHeads));
+}
+
+void fa::rt::checkBatch(const Kernel &kernel, const Problem &problem) {
+  if (kernel.isPacked && problem.batch != 1)
+    refuse("q",
+           "size of dimension 0 (batch) must be 1 for the packed sequences of "
+           "kernel " +
+               kernel.name,
+           std::to_string(problem.batch));
 }

@@ -22,6 +22,10 @@ size_t pickKernel(const Library &library, const Problem &problem,
 /// Throws Failure(FA_INVALID_ARGUMENT) where a kernel is not for the problem.
 void requireMatch(const Kernel &kernel, const Problem &problem);
 
+/// Packed sequences come as a batch of one. Throws Failure(FA_INVALID_ARGUMENT)
+/// where a kernel of such is given another batch.
+void checkBatch(const Kernel &kernel, const Problem &problem);
+
 } // namespace fa::rt
 
 #endif // FLASHLOOM_RUNTIME_KERNELCHOICE_H

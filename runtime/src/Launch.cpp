@@ -9,6 +9,7 @@
 
 #include "Extras.h"
 #include "Failure.h"
+#include "KernelChoice.h"
 #include "TensorMap.h"
 
 #include <algorithm>
@@ -18,15 +19,17 @@
 using namespace fa::rt;
 
 /// Appends the expanded memref descriptor: allocated and aligned pointer,
-/// offset, sizes, strides.
-static void packTensor(const fa_tensor &tensor, std::vector<uint64_t> &slots) {
+/// offset, sizes, strides, of the last `rank` dimensions.
+static void packTensor(const fa_tensor &tensor, int rank,
+                       std::vector<uint64_t> &slots) {
   uint64_t address = reinterpret_cast<uintptr_t>(tensor.data);
+  const int first = tensor.rank - rank;
   slots.insert(slots.end(), {address, address, 0});
-  slots.insert(slots.end(), tensor.sizes, tensor.sizes + tensor.rank);
+  slots.insert(slots.end(), tensor.sizes + first, tensor.sizes + tensor.rank);
   // Along a dimension of size 1 the caller's stride may be anything, but a
   // kernel may form (and predicate off) addresses past the end: 0 keeps those
   // aligned and inside.
-  for (int dim = 0; dim < tensor.rank; ++dim)
+  for (int dim = first; dim < tensor.rank; ++dim)
     slots.push_back(tensor.sizes[dim] == 1 ? 0 : tensor.strides[dim]);
 }
 
@@ -52,9 +55,9 @@ std::vector<uint64_t> fa::rt::packParams(const Kernel &kernel,
     switch (param.kind) {
     case ParamKind::Tensor:
       packTensor(param.argument == Argument::Extra
-                     ? extraOf(param, params).tensor
+                     ? extraOf(param.name, params).tensor
                      : tensorOf(param.argument, params),
-                 slots);
+                 param.rank, slots);
       break;
     case ParamKind::F32:
       slots.push_back(floatSlot(params.scale));
@@ -63,7 +66,7 @@ std::vector<uint64_t> fa::rt::packParams(const Kernel &kernel,
       slots.push_back(sizeOf(param.argument, problem));
       break;
     case ParamKind::Scalar:
-      slots.push_back(scalarSlot(param, extraOf(param, params)));
+      slots.push_back(scalarSlot(param, extraOf(param.name, params)));
       break;
     }
   }
@@ -75,9 +78,12 @@ unsigned fa::rt::gridSize(const Kernel &kernel,
   const int64_t limit = std::numeric_limits<int32_t>::max();
   int64_t blocks = 1;
   for (const GridFactor &factor : kernel.grid) {
-    int64_t size = tensorOf(factor.tensor, params).sizes[factor.dim];
+    int dim = factor.dim + (kernel.isPacked ? 1 : 0);
+    int64_t size = tensorOf(factor.tensor, params).sizes[dim];
     // Without keys there still are outputs to write: at least one block.
     int64_t tiles = size / factor.tile + (size % factor.tile != 0);
+    if (!factor.plusExtra.empty())
+      tiles += extraOf(factor.plusExtra, params).tensor.sizes[factor.plusDim];
     if (__builtin_mul_overflow(blocks, std::max<int64_t>(tiles, 1), &blocks) ||
         blocks > limit)
       throw Failure(FA_INVALID_ARGUMENT,
@@ -94,6 +100,7 @@ void fa::rt::launch(Library &library, size_t index, const Problem &problem,
     return;
   const Kernel &kernel = library.kernel(index);
   checkExtras(kernel, problem, params);
+  checkBatch(kernel, problem);
   checkTensorMaps(kernel, params);
   unsigned blocks = gridSize(kernel, params);
   if (kernel.blocksPerSM)

@@ -10,6 +10,7 @@
 #include "JsonField.h"
 
 #include <limits>
+#include <optional>
 #include <set>
 
 using namespace fa::rt;
@@ -64,11 +65,11 @@ static SizeRule readSize(const JsonField &field) {
   if (field.isInteger())
     return {Argument::Extra,
             field.integer(0, std::numeric_limits<int64_t>::max())};
-  constexpr Argument sizes[] = {Argument::Batch, Argument::Heads,
+  constexpr Argument sizes[] = {Argument::Batch,   Argument::Heads,
                                 Argument::KvHeads, Argument::SeqQ,
-                                Argument::SeqKv};
-  return {
-      sizes[field.choice({"batch", "heads", "kv_heads", "seq_q", "seq_kv"})]};
+                                Argument::SeqKv,   Argument::SequenceStarts};
+  return {sizes[field.choice(
+      {"batch", "heads", "kv_heads", "seq_q", "seq_kv", "sequence_starts"})]};
 }
 
 /// A parameter whose name is none that the runtime knows: what the caller
@@ -100,7 +101,21 @@ static Param readExtra(const JsonField &field) {
   return param;
 }
 
-static Param readParam(const JsonField &field) {
+/// A tensor's rank: with the batch dimension or, where the kernel takes packed
+/// sequences, without. All tensors must agree, as `isPacked` says once it is
+/// known.
+static int readRank(const JsonField &field, const KnownParam &known,
+                    std::optional<bool> &isPacked) {
+  int rank = int(field.integer(0, 4));
+  if (!isPacked)
+    isPacked = rank == known.rank - 1;
+  int wanted = known.rank - (*isPacked ? 1 : 0);
+  if (rank != wanted)
+    field.refuse("must be " + std::to_string(wanted) + " for " + known.name);
+  return rank;
+}
+
+static Param readParam(const JsonField &field, std::optional<bool> &isPacked) {
   const KnownParam *found = findKnownParam(field["name"].name());
   if (!found)
     return readExtra(field);
@@ -112,20 +127,18 @@ static Param readParam(const JsonField &field) {
   Param param;
   param.kind = known.kind;
   param.argument = known.argument;
-  param.rank = known.rank;
   param.name = known.name;
-  if (known.kind == ParamKind::Tensor &&
-      field["rank"].integer(0, 4) != known.rank)
-    field["rank"].refuse("must be " + std::to_string(known.rank) + " for " +
-                         known.name);
+  if (known.kind == ParamKind::Tensor)
+    param.rank = readRank(field["rank"], known, isPacked);
   return param;
 }
 
-static std::vector<Param> readParams(const JsonField &field) {
+static std::vector<Param> readParams(const JsonField &field, bool &isPacked) {
   std::vector<Param> params;
   std::set<std::string> seen;
+  std::optional<bool> packed;
   for (size_t i = 0, e = field.arraySize(); i != e; ++i) {
-    params.push_back(readParam(field.at(i)));
+    params.push_back(readParam(field.at(i), packed));
     JsonField name = field.at(i)["name"];
     if (!seen.insert(name.string()).second)
       name.refuse("must not occur twice");
@@ -133,20 +146,39 @@ static std::vector<Param> readParams(const JsonField &field) {
   for (const char *name : kRequiredParams)
     if (!seen.count(name))
       field.refuse(std::string("must have a parameter named ") + name);
+  isPacked = packed.value_or(false);
   return params;
+}
+
+/// What is added to a factor: the size of a dimension of an extra tensor.
+static void readPlus(const JsonField &field, const std::vector<Param> &params,
+                     GridFactor &factor) {
+  factor.plusExtra = field["tensor"].name();
+  for (const Param &param : params)
+    if (param.argument == Argument::Extra && param.name == factor.plusExtra &&
+        param.kind == ParamKind::Tensor && param.rank > 0) {
+      factor.plusDim = int(field["dim"].integer(0, param.rank - 1));
+      return;
+    }
+  field["tensor"].refuse("must name an extra tensor of params with dimensions");
 }
 
 /// `tensor` must be among `params`, which bounds `dim` by its rank.
 static GridFactor readGridFactor(const JsonField &field,
                                  const std::vector<Param> &params) {
   const KnownParam *known = findKnownParam(field["tensor"].name());
-  bool listed = false;
+  const Param *listed = nullptr;
   for (const Param &param : params)
-    listed |= known && param.argument == known->argument;
+    if (known && param.argument == known->argument)
+      listed = &param;
   if (!listed || known->kind != ParamKind::Tensor)
     field["tensor"].refuse("must name a tensor of params that is no extra");
-  return {known->argument, int(field["dim"].integer(0, known->rank - 1)),
-          field["tile"].integer(1, kMaxInt32)};
+  GridFactor factor = {known->argument,
+                       int(field["dim"].integer(0, listed->rank - 1)),
+                       field["tile"].integer(1, kMaxInt32)};
+  if (field.has("plus"))
+    readPlus(field["plus"], params, factor);
+  return factor;
 }
 
 static std::vector<GridFactor> readGrid(const JsonField &field,
@@ -214,7 +246,7 @@ static void readPtxasReport(const JsonField &field, Kernel &kernel) {
 }
 
 static void readLaunch(const JsonField &field, Kernel &kernel) {
-  kernel.params = readParams(field["params"]);
+  kernel.params = readParams(field["params"], kernel.isPacked);
   if (field.has("tensor_maps"))
     kernel.tensorMaps = readTensorMaps(field["tensor_maps"], kernel);
   kernel.grid = readGrid(field["grid"], kernel.params);

@@ -175,9 +175,10 @@ TEST(Bench, ReportsAFault) {
 TEST(Bench, RefusesVariantsWithoutAReference) {
   Outcome outcome = BenchLibrary("right", "spiral").check("--sizes=1,1,8,8");
   EXPECT_EQ(outcome.status, 1);
-  EXPECT_NE(outcome.out.find("FAIL a: no reference for variant spiral (there "
-                             "is: full, causal, window1024, "
-                             "softcap, alibi, document, bias, prefix-lm)\n"),
+  EXPECT_NE(outcome.out.find(
+                "FAIL a: no reference for variant spiral (there "
+                "is: full, causal, window1024, "
+                "softcap, alibi, document, bias, prefix-lm, cache, packed)\n"),
             std::string::npos)
       << outcome.out;
 }

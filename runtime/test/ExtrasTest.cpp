@@ -219,7 +219,7 @@ TEST(Extras, AreCheckedInTheManifest) {
                  "[[\"heads\"],[\"seq_q\"],[\"seq_kv\"]])");
   EXPECT_EQ(refusalWith("/sizes/0/0", "width"),
             at + ".sizes[0][0] must be one of batch, heads, kv_heads, seq_q, "
-                 "seq_kv (found \"width\")");
+                 "seq_kv, sequence_starts (found \"width\")");
   EXPECT_EQ(refusalWith("/sizes/0/0", -1),
             at + ".sizes[0][0] must be an integer from 0 to "
                  "9223372036854775807 (found -1)");

@@ -69,12 +69,12 @@ static double textbook(const Small &small, const RowId &row, int64_t d) {
     sum += weight;
     weighted += weight * element(small.v, row.b, kvHead, j, d);
   }
-  return weighted / sum;
+  return sum == 0 ? 0 : weighted / sum;
 }
 
 TEST(Reference, IsTheTextbookFormula) {
   for (const char *variant : {"full", "causal", "softcap", "alibi", "document",
-                              "bias", "prefix-lm"}) {
+                              "bias", "prefix-lm", "cache"}) {
     Small small({2, 6, 2, 21, 37, 20, 12}, {}, variant);
     Reference result = small.compute();
     ASSERT_EQ(result.rows.size(), 2u * 6 * 21);
@@ -146,6 +146,46 @@ TEST(Variants, CausalIsBottomRight) {
   EXPECT_FALSE(sees("causal", 2, 0, 5, 2));
   EXPECT_TRUE(sees("causal", 3, 0, 5, 2));
   EXPECT_EQ(findVariant("spiral"), nullptr);
+}
+
+TEST(Variants, ACacheEndsAtItsLength) {
+  const Variant &cache = *findVariant("cache");
+  VariantData data{2, 1, 3, 9};
+  cache.fillForTiming(data, 0);
+  data.extras[0].set(1, int32_t(4));
+  EXPECT_EQ(cache.keysOf(data, 0), 9);
+  EXPECT_EQ(cache.keysOf(data, 1), 4);
+  // The last row lies opposite to the last key that counts.
+  EXPECT_TRUE(cache.visible(data, {1, 0, 2, 3}));
+  EXPECT_FALSE(cache.visible(data, {1, 0, 2, 4}));
+  EXPECT_TRUE(cache.visible(data, {1, 0, 0, 1}));
+  EXPECT_FALSE(cache.visible(data, {1, 0, 0, 2}));
+}
+
+TEST(Variants, PackedSequencesSeeThemselves) {
+  const Variant &packed = *findVariant("packed");
+  VariantData data{1, 1, 6, 7};
+  // Queries 0 and 1 with keys 0 to 2; two without keys; two with four keys.
+  data.lengths = {{2, 3}, {0, 0}, {2, 0}, {2, 4}};
+  packed.fillForCheck(data, 0);
+  std::string seen;
+  for (int64_t i = 0; i < 6; ++i, seen += "|")
+    for (int64_t j = 0; j < 7; ++j)
+      seen += packed.visible(data, {0, 0, i, j}) ? 'x' : '.';
+  EXPECT_EQ(seen, "xx.....|xxx....|.......|.......|...xxx.|...xxxx|");
+}
+
+TEST(Variants, DrawnSequencesHaveAllRows) {
+  VariantData data{1, 1, 113, 271};
+  findVariant("packed")->fillForCheck(data, 5);
+  int64_t rows = 0, keys = 0;
+  for (const auto &[q, kv] : data.lengths) {
+    EXPECT_GE(q, 0);
+    EXPECT_GE(kv, 0);
+    rows += q, keys += kv;
+  }
+  EXPECT_EQ(rows, 113);
+  EXPECT_EQ(keys, 271);
 }
 
 TEST(Variants, TheWindowHas1024Keys) {

@@ -34,10 +34,16 @@ std::string fa::kernelName(const KernelSpec &spec, StringRef arch) {
 static llvm::json::Array describeGrid(const KernelSpec &spec,
                                       ArrayAttr extents) {
   llvm::json::Array grid;
-  for (auto extent : extents.getAsRange<cta::ExtentAttr>())
-    grid.push_back(llvm::json::Object{{"tensor", spec.params[extent.getArg()]},
-                                      {"dim", extent.getDim()},
-                                      {"tile", extent.getTile()}});
+  for (auto extent : extents.getAsRange<cta::ExtentAttr>()) {
+    llvm::json::Object factor{{"tensor", spec.params[extent.getArg()]},
+                              {"dim", extent.getDim()},
+                              {"tile", extent.getTile()}};
+    if (extent.getPlusArg() != cta::ExtentAttr::kNone)
+      factor["plus"] =
+          llvm::json::Object{{"tensor", spec.params[extent.getPlusArg()]},
+                             {"dim", extent.getPlusDim()}};
+    grid.push_back(std::move(factor));
+  }
   return grid;
 }
 

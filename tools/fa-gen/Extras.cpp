@@ -70,8 +70,11 @@ static StringRef sizeOf(Value index, attn::ForwardOp op) {
       continue;
     // The score itself comes before the positions.
     unsigned first = region->getNumArguments() - std::size(names);
-    if (argument.getArgNumber() >= first)
-      return names[argument.getArgNumber() - first];
+    if (argument.getArgNumber() < first)
+      return "";
+    StringRef name = names[argument.getArgNumber() - first];
+    // Positions in packed sequences count from the start of each.
+    return op.isPacked() && name != "heads" ? "" : name;
   }
   return "";
 }
@@ -136,8 +139,9 @@ FailureOr<llvm::json::Object> fa::describeExtra(BlockArgument argument,
   if (argument.use_empty())
     return mlir::emitError(argument.getLoc(), "argument ")
            << name << " is none of q, k, v and scale, and nothing reads it";
-  for (StringRef known : {"q", "k", "v", "o", "lse", "scale", "batch", "heads",
-                          "kv_heads", "seq_q", "seq_kv"})
+  for (StringRef known :
+       {"q", "k", "v", "o", "lse", "scale", "batch", "heads", "kv_heads",
+        "seq_q", "seq_kv", "kv_lens", "cu_seqlens_q", "cu_seqlens_kv"})
     if (name == known)
       return mlir::emitError(argument.getLoc(), "argument ")
              << name << " is not the attention's " << known

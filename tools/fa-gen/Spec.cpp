@@ -48,14 +48,25 @@ static LogicalResult makeScaleAnArgument(func::FuncOp function,
   return success();
 }
 
-/// The manifest's entry of an argument that the runtime knows: tensors of rank
-/// 4 but for lse, and the scale.
-static llvm::json::Object describeKnown(StringRef name) {
+/// The manifest's entry of an argument that the runtime knows: tensors of the
+/// rank of q, lse of one less, and the scale.
+static llvm::json::Object describeKnown(StringRef name, int64_t rank) {
   if (name == "scale")
     return llvm::json::Object{{"kind", "f32"}, {"name", name.str()}};
   return llvm::json::Object{{"kind", "tensor"},
                             {"name", name.str()},
-                            {"rank", name == "lse" ? 3 : 4}};
+                            {"rank", name == "lse" ? rank - 1 : rank}};
+}
+
+/// The manifest's entry of the sequences' lengths or starts: an extra argument
+/// of a fixed name.
+static llvm::json::Object describeLengths(StringRef name, StringRef size) {
+  return llvm::json::Object{
+      {"kind", "tensor"},
+      {"name", name.str()},
+      {"dtype", "i32"},
+      {"rank", 1},
+      {"sizes", llvm::json::Array{llvm::json::Array{size.str()}}}};
 }
 
 /// What the manifest says of each argument and result.
@@ -78,6 +89,17 @@ static LogicalResult nameParams(func::FuncOp function, attn::ForwardOp op,
       failed(name(op.getV(), "v")) || failed(name(op.getScale(), "scale")))
     return failure();
   std::vector<llvm::json::Object> extras(spec.params.size());
+  for (auto [value, text, size] :
+       {std::tuple(op.getKvLens(), "kv_lens", "batch"),
+        std::tuple(op.getCuSeqlensQ(), "cu_seqlens_q", "sequence_starts"),
+        std::tuple(op.getCuSeqlensKV(), "cu_seqlens_kv", "sequence_starts")}) {
+    if (!value)
+      continue;
+    if (failed(name(value, text)))
+      return failure();
+    extras[cast<BlockArgument>(value).getArgNumber()] =
+        describeLengths(text, size);
+  }
   for (auto [index, param] : llvm::enumerate(spec.params)) {
     if (!param.empty())
       continue;
@@ -99,8 +121,9 @@ static LogicalResult nameParams(func::FuncOp function, attn::ForwardOp op,
   for (auto [name, extra] : llvm::zip_equal(spec.params, extras)) {
     if (!names.insert(name).second)
       return function.emitError("two arguments have the name ") << name;
-    spec.entries.push_back(extra.empty() ? describeKnown(name)
-                                         : std::move(extra));
+    spec.entries.push_back(
+        extra.empty() ? describeKnown(name, op.getQ().getType().getRank())
+                      : std::move(extra));
   }
   return success();
 }
@@ -109,6 +132,8 @@ static LogicalResult nameParams(func::FuncOp function, attn::ForwardOp op,
 static std::string variantName(attn::ForwardOp op, StringRef fallback) {
   ArrayAttr variants = op.getVariantsAttr();
   bool hasRegions = !op.getMaskRegion().empty() || !op.getScoreRegion().empty();
+  if (op.isRagged())
+    return fallback.str();
   if (!hasRegions && (!variants || variants.empty()))
     return "full";
   if (!hasRegions && variants.size() == 1 && isa<attn::CausalAttr>(variants[0]))
@@ -127,7 +152,8 @@ static FailureOr<KernelSpec> specOf(func::FuncOp function, StringRef fallback) {
   attn::ForwardOp op = ops.front();
   KernelSpec spec;
   spec.variant = variantName(op, fallback);
-  bool isOwn = !op.getMaskRegion().empty() || !op.getScoreRegion().empty();
+  bool isOwn = op.isRagged() || !op.getMaskRegion().empty() ||
+               !op.getScoreRegion().empty();
   if (isOwn && (spec.variant == "full" || spec.variant == "causal"))
     return op.emitOpError(
                "a variant of one's own takes its name from its file, "
@@ -137,9 +163,10 @@ static FailureOr<KernelSpec> specOf(func::FuncOp function, StringRef fallback) {
   spec.dtype = nameOf(op.getQ().getType().getElementType());
   spec.headDim = op.getHeadDim();
   spec.headDimV = op.getHeadDimV();
-  if (!op.isBatched() || op.isRagged())
-    return op.emitOpError("kernels take q, k and v of [B, H, S, D], and "
-                          "neither cu_seqlens nor kv_lens");
+  if (!op.isBatched() && !op.isPacked())
+    return op.emitOpError("kernels take q, k and v of [B, H, S, D], or packed "
+                          "sequences of [H, T, D] with cu_seqlens: write one "
+                          "sequence as a batch of one");
   if (spec.dtype == "f32")
     return op.emitOpError("kernels take bf16 and f16, found f32");
   if (failed(makeScaleAnArgument(function, op)) ||

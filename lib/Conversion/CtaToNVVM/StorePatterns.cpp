@@ -193,6 +193,8 @@ struct ConvertStore : OpConversionPattern<cta::StoreOp> {
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);
     GlobalMatrix global = viewMatrix(b, op.getDestination(), op.getIndices(),
                                      memref.getRank() - type.getRank());
+    if (op.getRowEnd())
+      global.rows = I32Builder{b}.fromIndex(op.getRowEnd());
     SmallVector<Value> elements = toElements(b, adaptor.getValue());
     auto scratch = kernel.storeScratch.find(op);
     if (scratch != kernel.storeScratch.end())

@@ -64,17 +64,29 @@ Value KernelEmitter::teamOffset(int64_t size, Location loc) {
   return arith::MulIOp::create(builder, loc, team, length);
 }
 
+/// A position in a whole tensor, as an index.
+Value KernelEmitter::buildSum(const PositionSum &sum, Location loc) {
+  Value result;
+  for (OpFoldResult part : sum) {
+    Value value;
+    if (auto known = dyn_cast<Value>(part))
+      value = mapping.lookupOrDefault(known);
+    else
+      value = arith::ConstantIndexOp::create(builder, loc,
+                                             *getConstantIntValue(part));
+    result =
+        result ? arith::AddIOp::create(builder, loc, result, value) : value;
+  }
+  return result ? result : arith::ConstantIndexOp::create(builder, loc, 0);
+}
+
 /// Where a team's part of `tile` begins in the whole tensor.
 SmallVector<Value> KernelEmitter::accessIndices(const TileAccess &access,
                                                 Value tile) {
   Location loc = tile.getLoc();
   SmallVector<Value> indices;
-  for (OpFoldResult offset : access.offsets)
-    if (auto value = dyn_cast<Value>(offset))
-      indices.push_back(mapping.lookupOrDefault(value));
-    else
-      indices.push_back(arith::ConstantIndexOp::create(
-          builder, loc, *getConstantIntValue(offset)));
+  for (const PositionSum &offset : access.offsets)
+    indices.push_back(buildSum(offset, loc));
   auto type = cast<RankedTensorType>(tile.getType());
   unsigned leading = indices.size() - type.getRank();
   for (auto [dim, size] : llvm::enumerate(type.getShape())) {
@@ -87,24 +99,23 @@ SmallVector<Value> KernelEmitter::accessIndices(const TileAccess &access,
   return indices;
 }
 
-/// The end of the rows of a loaded tile where it is another than the tensor's
-/// own, else null.
+/// Whether `sum` is the size of dimension `dim` of `tensor`.
+static bool isSizeOf(const PositionSum &sum, Value tensor, int64_t dim) {
+  if (sum.size() != 1)
+    return false;
+  if (std::optional<int64_t> size = getConstantIntValue(sum.front()))
+    return cast<RankedTensorType>(tensor.getType()).getDimSize(dim) == *size;
+  auto op = cast<Value>(sum.front()).getDefiningOp<tensor::DimOp>();
+  return op && op.getSource() == tensor && op.getConstantIndex() == dim;
+}
+
+/// The end of the rows of a tile where it is another than the tensor's own,
+/// else null.
 Value KernelEmitter::rowEnd(const TileAccess &access, int64_t tileRank) {
-  if (!access.rowEnd)
-    return {};
   int64_t rowDim = access.offsets.size() - tileRank;
-  if (std::optional<int64_t> end = getConstantIntValue(access.rowEnd)) {
-    auto type = cast<RankedTensorType>(access.whole.getType());
-    if (type.getDimSize(rowDim) == *end)
-      return {};
-    return arith::ConstantIndexOp::create(builder, access.whole.getLoc(), *end);
-  }
-  auto value = cast<Value>(access.rowEnd);
-  auto dim = value.getDefiningOp<tensor::DimOp>();
-  if (dim && dim.getSource() == access.whole &&
-      dim.getConstantIndex() == rowDim)
+  if (!access.rowEnd || isSizeOf(*access.rowEnd, access.whole, rowDim))
     return {};
-  return mapping.lookupOrDefault(value);
+  return buildSum(*access.rowEnd, access.whole.getLoc());
 }
 
 //===----------------------------------------------------------------------===//
@@ -400,8 +411,13 @@ LogicalResult KernelEmitter::emitOp(Operation &op) {
     return success();
   if (auto slice = dyn_cast<tensor::ExtractSliceOp>(op)) {
     // A slice that is padded is loaded as the padded tile; one of an output is
-    // a destination.
-    Value whole = mapping.lookupOrNull(slice.getSource());
+    // a destination; one that is sliced again is one sequence of a tensor.
+    if (!slice->use_empty() &&
+        llvm::all_of(slice->getUsers(), llvm::IsaPred<tensor::ExtractSliceOp>))
+      return success();
+    tensor::ExtractSliceOp around = sliceAround(slice);
+    Value whole =
+        mapping.lookupOrNull(around ? around.getSource() : slice.getSource());
     bool isInput =
         whole && isa<MemRefType>(whole.getType()) &&
         !llvm::is_contained(loop.getRegionIterArgs(), slice.getSource());
@@ -452,7 +468,8 @@ LogicalResult KernelEmitter::emitStores() {
       return failure();
     cta::StoreOp::create(builder, op.getLoc(), *part,
                          mapping.lookup(access.whole),
-                         accessIndices(access, tile));
+                         accessIndices(access, tile),
+                         rowEnd(access, fragmentType(tile).getRank()));
   }
   return success();
 }

@@ -62,6 +62,7 @@ private:
   mlir::FailureOr<mlir::Value> fragment(mlir::Value tile,
                                         llvm::ArrayRef<int64_t> shape);
   mlir::Value teamOffset(int64_t size, mlir::Location loc);
+  mlir::Value buildSum(const PositionSum &sum, mlir::Location loc);
   llvm::SmallVector<mlir::Value> accessIndices(const TileAccess &access,
                                                mlir::Value tile);
   mlir::Value rowEnd(const TileAccess &access, int64_t tileRank);

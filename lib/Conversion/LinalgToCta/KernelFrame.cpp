@@ -82,39 +82,46 @@ LogicalResult KernelEmitter::emitPreamble() {
   return success();
 }
 
+/// The induction variable of the first loop with blocks of more than one; null
+/// where there is none.
+static Value findBlockedLoop(scf::ForallOp loop) {
+  for (auto [iv, step] :
+       llvm::zip_equal(loop.getInductionVars(), loop.getMixedStep()))
+    if (!isConstantIntValue(step, 1))
+      return iv;
+  return {};
+}
+
 /// Divides among the teams the dimension that the forall's first loop with
-/// blocks of more than one cuts.
+/// blocks of more than one cuts. Without such a loop, where one counts places
+/// for blocks, that is the rows.
 LogicalResult KernelEmitter::divideRows() {
   if (shape.teams == 1)
     return success();
-  unsigned divided = 0;
-  for (auto [iv, step] :
-       llvm::zip_equal(loop.getInductionVars(), loop.getMixedStep())) {
-    if (isConstantIntValue(step, 1) || divided != 0)
-      continue;
-    for (Operation &op : loop.getTerminator().getYieldingOps()) {
-      auto insert = dyn_cast<tensor::ParallelInsertSliceOp>(op);
-      FailureOr<std::pair<Value, TileAccess>> store =
-          insert ? matchStore(insert, loop)
-                 : FailureOr<std::pair<Value, TileAccess>>();
-      if (failed(store))
-        return failure();
-      auto [tile, access] = *store;
-      auto type = cast<RankedTensorType>(tile.getType());
-      unsigned leading = access.offsets.size() - type.getRank();
-      for (int64_t dim = 0; dim < type.getRank(); ++dim) {
-        if (dyn_cast<Value>(access.offsets[leading + dim]) != iv)
-          continue;
-        if (type.getDimSize(dim) % shape.teams != 0)
-          return insert.emitError("blocks of ")
-                 << type.getDimSize(dim) << " rows cannot be divided among "
-                 << shape.teams << " teams";
-        classes.divide(tile, dim);
-        ++divided;
-      }
+  Value iv = findBlockedLoop(loop);
+  bool hasDivided = false;
+  for (Operation &op : loop.getTerminator().getYieldingOps()) {
+    auto insert = cast<tensor::ParallelInsertSliceOp>(op);
+    FailureOr<std::pair<Value, TileAccess>> store = matchStore(insert, loop);
+    if (failed(store))
+      return failure();
+    auto [tile, access] = *store;
+    auto type = cast<RankedTensorType>(tile.getType());
+    unsigned leading = access.offsets.size() - type.getRank();
+    for (int64_t dim = 0; dim < type.getRank(); ++dim) {
+      const PositionSum &offset = access.offsets[leading + dim];
+      bool isCut = iv ? llvm::is_contained(offset, OpFoldResult(iv)) : dim == 0;
+      if (!isCut)
+        continue;
+      if (type.getDimSize(dim) % shape.teams != 0)
+        return insert.emitError("blocks of ")
+               << type.getDimSize(dim) << " rows cannot be divided among "
+               << shape.teams << " teams";
+      classes.divide(tile, dim);
+      hasDivided = true;
     }
   }
-  if (divided == 0)
+  if (!hasDivided)
     return loop.emitError("no dimension of the results is cut in blocks that "
                           "teams could divide");
   return success();
@@ -137,11 +144,47 @@ static bool hasBoundsThatUse(Operation *root, Value value) {
   return found;
 }
 
-/// The result argument and its dimension whose blocks the induction variable
-/// counts, as an extent of the grid.
-static FailureOr<cta::ExtentAttr> findExtent(scf::ForallOp loop, Value iv,
-                                             int64_t step,
+/// The kernel's argument and dimension that `size` is the size of.
+static std::optional<std::pair<int64_t, int64_t>>
+findDimension(Value size, const IRMapping &mapping) {
+  auto dim = size.getDefiningOp<tensor::DimOp>();
+  if (!dim || !dim.getConstantIndex())
+    return std::nullopt;
+  auto argument =
+      dyn_cast_if_present<BlockArgument>(mapping.lookupOrNull(dim.getSource()));
+  if (!argument)
+    return std::nullopt;
+  return std::pair<int64_t, int64_t>(argument.getArgNumber(),
+                                     *dim.getConstantIndex());
+}
+
+/// The extent of a loop that counts places for blocks, up to
+/// ceil(size / constant) + size of another dimension; else null.
+static cta::ExtentAttr findSlotExtent(OpFoldResult upper,
+                                      const IRMapping &mapping) {
+  auto value = dyn_cast<Value>(upper);
+  auto sum = value ? value.getDefiningOp<arith::AddIOp>() : arith::AddIOp();
+  auto blocks = sum ? sum.getLhs().getDefiningOp<arith::CeilDivUIOp>()
+                    : arith::CeilDivUIOp();
+  if (!blocks)
+    return {};
+  std::optional<int64_t> tile =
+      getConstantIntValue(getAsOpFoldResult(blocks.getRhs()));
+  auto rows = findDimension(blocks.getLhs(), mapping);
+  auto more = findDimension(sum.getRhs(), mapping);
+  if (!tile || !rows || !more)
+    return {};
+  return cta::ExtentAttr::get(upper.getContext(), rows->first, rows->second,
+                              *tile, more->first, more->second);
+}
+
+/// How the sizes of arguments make the number of the loop's blocks: those of
+/// the result's dimension that the induction variable cuts, or of a loop over
+/// places for blocks.
+static FailureOr<cta::ExtentAttr> findExtent(scf::ForallOp loop,
+                                             unsigned number, int64_t step,
                                              const IRMapping &mapping) {
+  Value iv = loop.getInductionVar(number);
   for (Operation &op : loop.getTerminator().getYieldingOps()) {
     auto insert = cast<tensor::ParallelInsertSliceOp>(op);
     for (auto [dim, offset] : llvm::enumerate(insert.getMixedOffsets()))
@@ -150,10 +193,13 @@ static FailureOr<cta::ExtentAttr> findExtent(scf::ForallOp loop, Value iv,
             loop.getContext(),
             cast<BlockArgument>(mapping.lookup(insert.getDest()))
                 .getArgNumber(),
-            dim, step);
+            dim, step, cta::ExtentAttr::kNone, 0);
   }
-  return loop.emitError(
-      "a loop of the scf.forall chooses no slice of a result");
+  if (cta::ExtentAttr slots =
+          findSlotExtent(loop.getMixedUpperBound()[number], mapping))
+    return slots;
+  return loop.emitError("a loop of the scf.forall neither chooses a slice of a "
+                        "result nor counts places for blocks");
 }
 
 LogicalResult KernelEmitter::emitGrid(gpu::GPUFuncOp kernel) {
@@ -168,20 +214,22 @@ LogicalResult KernelEmitter::emitGrid(gpu::GPUFuncOp kernel) {
   // 1. How many blocks there are in each direction.
   SmallVector<Value> extents, steps;
   SmallVector<Attribute> extentAttrs;
-  for (auto [iv, lower, upper, step] :
-       llvm::zip_equal(loop.getInductionVars(), loop.getMixedLowerBound(),
-                       loop.getMixedUpperBound(), loop.getMixedStep())) {
+  for (auto [number, lower, upper, step] :
+       llvm::enumerate(loop.getMixedLowerBound(), loop.getMixedUpperBound(),
+                       loop.getMixedStep())) {
     std::optional<int64_t> stepValue = getConstantIntValue(step);
     if (!isConstantIntValue(lower, 0) || !stepValue)
       return loop.emitError("a kernel's loops start at 0 with constant steps");
     FailureOr<cta::ExtentAttr> extent =
-        findExtent(loop, iv, *stepValue, mapping);
+        findExtent(loop, number, *stepValue, mapping);
     if (failed(extent))
       return failure();
     extentAttrs.push_back(*extent);
     steps.push_back(value(step));
-    extents.push_back(
-        arith::CeilDivUIOp::create(builder, loc, value(upper), steps.back()));
+    extents.push_back(*stepValue == 1
+                          ? value(upper)
+                          : arith::CeilDivUIOp::create(
+                                builder, loc, value(upper), steps.back()));
   }
   kernel->setAttr("cta.extents", builder.getArrayAttr(extentAttrs));
 

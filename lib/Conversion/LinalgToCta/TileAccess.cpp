@@ -8,6 +8,7 @@
 #include "TileAccess.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/Matchers.h"
 
@@ -16,9 +17,16 @@ using namespace fa;
 
 using OFR = OpFoldResult;
 
-/// The `end` where `expr`, a result of `op`'s map, is `end - offset`; else
-/// null.
-static OFR matchRemainder(AffineExpr expr, affine::AffineMinOp op, OFR offset) {
+/// Adds `value` to `sum`, unless it is 0.
+static void addTo(PositionSum &sum, OFR value) {
+  if (!isConstantIntValue(value, 0))
+    sum.push_back(value);
+}
+
+/// `end` and `start` where `expr`, a result of `op`'s map, is `end - start`;
+/// else null.
+static std::pair<OFR, Value> matchRemainder(AffineExpr expr,
+                                            affine::AffineMinOp op) {
   AffineMap map = op.getAffineMap();
   auto operand = [&](AffineExpr e) -> Value {
     if (auto dim = dyn_cast<AffineDimExpr>(e))
@@ -36,34 +44,55 @@ static OFR matchRemainder(AffineExpr expr, affine::AffineMinOp op, OFR offset) {
     if (!product || product.getKind() != AffineExprKind::Mul)
       continue;
     auto factor = dyn_cast<AffineConstantExpr>(product.getRHS());
-    Value subtrahend = operand(product.getLHS());
-    if (factor && factor.getValue() == -1 && subtrahend &&
-        subtrahend == dyn_cast<Value>(offset)) {
-      if (auto constant = dyn_cast<AffineConstantExpr>(end))
-        return IntegerAttr::get(IndexType::get(op.getContext()),
-                                constant.getValue());
-      return operand(end);
-    }
+    Value start = operand(product.getLHS());
+    if (!factor || factor.getValue() != -1 || !start)
+      continue;
+    if (auto constant = dyn_cast<AffineConstantExpr>(end))
+      return {IntegerAttr::get(IndexType::get(op.getContext()),
+                               constant.getValue()),
+              start};
+    return {OFR(operand(end)), start};
   }
   return {};
 }
 
-/// The `end` where `size` is min(`tileSize`, end - offset); else null.
-static OFR matchCut(OFR size, int64_t tileSize, OFR offset) {
+/// What stands before `start` in `offset`: 0 for itself, base for base + start;
+/// else nothing.
+static std::optional<PositionSum> matchBase(OFR offset, Value start) {
+  auto value = dyn_cast<Value>(offset);
+  if (value == start)
+    return PositionSum();
+  auto sum = value ? value.getDefiningOp<arith::AddIOp>() : arith::AddIOp();
+  if (sum && sum.getRhs() == start)
+    return PositionSum{sum.getLhs()};
+  if (sum && sum.getLhs() == start)
+    return PositionSum{sum.getRhs()};
+  return std::nullopt;
+}
+
+/// The end of the rows of a slice at `offset` where its `size` is
+/// min(`tileSize`, end - offset); else nothing.
+static std::optional<PositionSum> matchCut(OFR size, int64_t tileSize,
+                                           OFR offset) {
   auto value = dyn_cast<Value>(size);
   auto min = value ? value.getDefiningOp<affine::AffineMinOp>()
                    : affine::AffineMinOp();
   if (!min || min.getAffineMap().getNumResults() != 2)
-    return {};
+    return std::nullopt;
   bool hasTile = false;
-  OFR end;
+  std::optional<PositionSum> rowEnd;
   for (AffineExpr expr : min.getAffineMap().getResults()) {
-    auto constant = dyn_cast<AffineConstantExpr>(expr);
-    hasTile |= constant && constant.getValue() == tileSize;
-    if (!constant)
-      end = matchRemainder(expr, min, offset);
+    if (auto constant = dyn_cast<AffineConstantExpr>(expr)) {
+      hasTile |= constant.getValue() == tileSize;
+      continue;
+    }
+    auto [end, start] = matchRemainder(expr, min);
+    if (start)
+      rowEnd = matchBase(offset, start);
+    if (rowEnd)
+      addTo(*rowEnd, end);
   }
-  return hasTile ? end : OFR();
+  return hasTile ? rowEnd : std::nullopt;
 }
 
 /// Whether the leading dimensions of a slice, which the tile has not, are one.
@@ -73,20 +102,52 @@ static bool hasUnitLeadingSizes(ArrayRef<OFR> sizes, int64_t tileRank) {
 }
 
 /// Matches the sizes of a slice against a tile's: equal, or, for the rows,
-/// those up to an end. Returns the end of the rows, null where no row is cut.
-static FailureOr<OFR> matchSizes(ArrayRef<OFR> offsets, ArrayRef<OFR> sizes,
-                                 ArrayRef<int64_t> tileShape) {
-  OFR rowEnd;
+/// those up to an end. Gives the end of the rows where some are cut.
+static LogicalResult matchSizes(ArrayRef<OFR> offsets, ArrayRef<OFR> sizes,
+                                ArrayRef<int64_t> tileShape,
+                                std::optional<PositionSum> &rowEnd) {
   int64_t first = sizes.size() - tileShape.size();
   for (auto [dim, tileSize] : llvm::enumerate(tileShape)) {
     OFR size = sizes[first + dim];
     if (isConstantIntValue(size, tileSize))
       continue;
-    rowEnd = dim == 0 ? matchCut(size, tileSize, offsets[first]) : OFR();
-    if (!rowEnd)
+    if (dim == 0)
+      rowEnd = matchCut(size, tileSize, offsets[first]);
+    if (dim != 0 || !rowEnd)
       return failure();
   }
-  return rowEnd;
+  return success();
+}
+
+/// `offsets` as sums of one.
+static SmallVector<PositionSum> sumsOf(ArrayRef<OFR> offsets) {
+  SmallVector<PositionSum> sums(offsets.size());
+  for (auto [sum, offset] : llvm::zip_equal(sums, offsets))
+    addTo(sum, offset);
+  return sums;
+}
+
+tensor::ExtractSliceOp fa::sliceAround(tensor::ExtractSliceOp slice) {
+  return slice.getSource().getDefiningOp<tensor::ExtractSliceOp>();
+}
+
+/// Makes an access of the slice `around` one of what that is a slice of. Its
+/// rows are there up to the slice's end.
+static void widenAccess(TileAccess &access, tensor::ExtractSliceOp around,
+                        int64_t tileRank) {
+  SmallVector<OFR> offsets = around.getMixedOffsets();
+  llvm::SmallBitVector dropped = around.getDroppedDims();
+  SmallVector<PositionSum> wide = sumsOf(offsets);
+  unsigned dim = 0;
+  for (auto [wideDim, sum] : llvm::enumerate(wide))
+    if (!dropped.test(wideDim))
+      llvm::append_range(sum, access.offsets[dim++]);
+  int64_t row = wide.size() - tileRank;
+  if (!access.rowEnd)
+    access.rowEnd = PositionSum{around.getMixedSizes()[row]};
+  addTo(*access.rowEnd, offsets[row]);
+  access.offsets = wide;
+  access.whole = around.getSource();
 }
 
 static bool isZeroPad(tensor::PadOp pad) {
@@ -111,11 +172,16 @@ FailureOr<TileAccess> fa::matchLoad(Value tile) {
            << "--pad-tiles first";
   SmallVector<OFR> offsets = slice.getMixedOffsets();
   SmallVector<OFR> sizes = slice.getMixedSizes();
-  FailureOr<OFR> rowEnd = matchSizes(offsets, sizes, type.getShape());
+  TileAccess access{slice.getSource(), sumsOf(offsets), std::nullopt};
   if (!slice.hasUnitStride() || !hasUnitLeadingSizes(sizes, type.getRank()) ||
-      failed(rowEnd))
+      failed(matchSizes(offsets, sizes, type.getShape(), access.rowEnd)))
     return slice.emitOpError("is no tile cut by an end of its rows alone");
-  return TileAccess{slice.getSource(), offsets, *rowEnd};
+  if (tensor::ExtractSliceOp around = sliceAround(slice)) {
+    if (!around.hasUnitStride() || sliceAround(around))
+      return around.emitOpError("is no sequence of an argument of the kernel");
+    widenAccess(access, around, type.getRank());
+  }
+  return access;
 }
 
 FailureOr<std::pair<Value, TileAccess>>
@@ -135,17 +201,16 @@ fa::matchStore(tensor::ParallelInsertSliceOp insert, scf::ForallOp loop) {
   if (!type.hasStaticShape() || !insert.hasUnitStride() ||
       !hasUnitLeadingSizes(sizes, type.getRank()))
     return refuse();
-  FailureOr<OFR> rowEnd = matchSizes(offsets, sizes, type.getShape());
-  if (failed(rowEnd))
+  TileAccess access{dest, sumsOf(offsets), std::nullopt};
+  if (failed(matchSizes(offsets, sizes, type.getShape(), access.rowEnd)))
     return refuse();
-  // What is stored ends where the output ends.
+  // The end of the output itself need not be said.
   auto empty =
       loop.getTiedOpOperand(dest)->get().getDefiningOp<tensor::EmptyOp>();
   int64_t rowDim = sizes.size() - type.getRank();
-  if (*rowEnd && (!empty || !isEqualConstantIntOrValue(
-                                empty.getMixedSizes()[rowDim], *rowEnd)))
-    return insert.emitOpError(
-        "cuts its tile at another row than the end of the "
-        "output");
-  return std::pair(tile, TileAccess{dest, offsets, *rowEnd});
+  if (access.rowEnd && access.rowEnd->size() == 1 && empty &&
+      isEqualConstantIntOrValue(empty.getMixedSizes()[rowDim],
+                                access.rowEnd->front()))
+    access.rowEnd.reset();
+  return std::pair(tile, access);
 }

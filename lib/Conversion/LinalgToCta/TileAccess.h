@@ -13,18 +13,27 @@
 
 namespace fa {
 
+/// A position as a sum; nothing: 0.
+using PositionSum = llvm::SmallVector<mlir::OpFoldResult, 2>;
+
 /// A tile of a whole tensor: the slice at `offsets`, whose last dimensions are
 /// the tile's.
 struct TileAccess {
   mlir::Value whole; ///< a function's argument, or a forall's shared output
-  llvm::SmallVector<mlir::OpFoldResult> offsets;
-  mlir::OpFoldResult rowEnd; ///< rows from here on are not there; null: all are
+  llvm::SmallVector<PositionSum> offsets;
+  /// Rows from here on are not there; none: all are.
+  std::optional<PositionSum> rowEnd;
 };
 
 /// The access that a tile of the function's arguments is read by: a static
 /// `tensor.extract_slice`, or a `tensor.pad` with zeros of one whose rows
-/// end early. Fails with a diagnostic otherwise.
+/// end early; of an argument, or of one sequence's slice of it, whose end is
+/// that of the tile's rows. Fails with a diagnostic otherwise.
 mlir::FailureOr<TileAccess> matchLoad(mlir::Value tile);
+
+/// The slice of a slice that `slice` is, or null where it is one of an argument
+/// or of a shared output itself.
+mlir::tensor::ExtractSliceOp sliceAround(mlir::tensor::ExtractSliceOp slice);
 
 /// The tile that `insert` writes, and where. Fails with a diagnostic where the
 /// tile is cut by something else than an end of its rows.

@@ -116,7 +116,12 @@ typedef struct fa_forward_params {
   /** sizeof(fa_forward_params): lets later versions add fields. That of a
    * version without the last fields is accepted: they are 0 then. */
   size_t struct_size;
-  /** [batch, heads, seq_q, head_dim]. q, k, v and o have one dtype. The address
+  /** [batch, heads, seq_q, head_dim]. Packed sequences are a batch of 1 with
+   * the rows of all, and the extras cu_seqlens_q and cu_seqlens_kv say where
+   * each begins (i32, one entry more than sequences); caches have the extra
+   * kv_lens (i32, [batch]): how many of their keys count. Such numbers are
+   * read by the kernel and not checked: they must lie in k and v.
+   * q, k, v and o have one dtype. The address
    * of q, k and v is a multiple of 16 bytes; their last stride is 1 and their
    * other strides are multiples of 16 bytes (8 elements of bf16), except along
    * a dimension of size 1, where the stride does not matter. A stride of 0

@@ -70,6 +70,9 @@ static constexpr int64_t kMaskRegisters = 8;
 /// What reading a tensor takes more: addresses, and what is read before it is
 /// used. A bias spills 45 registers there.
 static constexpr int64_t kLookupRegisters = 45;
+/// What a sequence's own first row and length take: packed sequences spill 26
+/// registers, a cache 13.
+static constexpr int64_t kSequenceRegisters = 32;
 
 /// Whether the score or the mask reads a tensor.
 static bool readsTensor(ForwardOp op) {
@@ -89,7 +92,8 @@ static int64_t countVariantRegisters(ForwardOp op) {
     }
   return (hasScore ? kScoreRegisters : 0) +
          (hasOtherMask ? kMaskRegisters : 0) +
-         (readsTensor(op) ? kLookupRegisters : 0);
+         (readsTensor(op) ? kLookupRegisters : 0) +
+         (op.isRagged() ? kSequenceRegisters : 0);
 }
 
 ScheduleProblem fa::attn::getProblem(ForwardOp op) {

@@ -193,6 +193,48 @@ def Interchange : Pass<"interchange", "::mlir::func::FuncOp"> {
   let statistics = [Statistic<"numInterchanged", "num-interchanged", "loop nests interchanged">];
 }
 
+def FlattenSequences : Pass<"flatten-sequences", "::mlir::func::FuncOp"> {
+  let summary = "one parallel loop over the blocks of sequences of different lengths";
+  let description = [{
+    Level B to B. What `--split-sequences` and `--interchange` leave, a loop over
+    sequences around a loop over (q block, head), becomes one loop: with
+    `kv_lens` over (q block, head, batch), with `cu_seqlens` over (slot, head).
+    Without such a nest it does nothing.
+
+    A slot is a place for one Q block. Sequence b has those from
+    floor(cq[b] / Br) + b up to the same of b + 1: as many as its blocks, or one
+    more, in which there are neither rows nor keys. The number of slots follows
+    from the sizes of q and cq, whatever cq holds, and each slot finds its
+    sequence by a binary search in cq: nobody must know the longest sequence
+    before the launch, and a launch that was recorded stays right when lengths
+    change.
+
+    Before:
+    ```mlir
+    scf.forall (%b) in (%n) shared_outs(%o = ..., %lse = ...) {
+      %i0 = ... tensor.extract %cq[%b] ...
+      %ob, %lseb = scf.forall (%i, %h) = (0, 0) to (%sq, %hq) step (64, 1) ... {
+        ... tensor.parallel_insert_slice %t into %oi[%h, %i, 0] ...
+      }
+      ... tensor.parallel_insert_slice %ob into %o[0, %i0, 0] ...
+    }
+    ```
+    After:
+    ```mlir
+    %slots = ceil(rows of %q / 64) + size of %cq
+    scf.forall (%slot, %h) in (%slots, %hq) shared_outs(%o = ..., %lse = ...) {
+      %b = ... binary search ...
+      %i0 = ... tensor.extract %cq[%b] ...
+      %i = ... 64 * (%slot - first slot of %b), 0 where there is no such block ...
+      ... tensor.parallel_insert_slice %t into %o[%h, %i0 + %i, 0] ...
+    }
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect",
+    "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect"];
+  let statistics = [Statistic<"numFlattened", "num-flattened", "nests made one loop">];
+}
+
 def DelayNormalization : Pass<"delay-normalization", "::mlir::func::FuncOp"> {
   let summary = "keep acc unnormalised in updates, divide once at the end";
   let description = [{

@@ -55,6 +55,13 @@ mlir::FailureOr<mlir::scf::ForallOp>
 interchangeNest(mlir::RewriterBase &rewriter, mlir::scf::ForOp outer,
                 std::string &reason);
 
+/// Merges the loop `outer` over sequences and the loop `inner` over the blocks
+/// of one of them; see the pass. On failure `reason` says why, and the program
+/// means the same.
+mlir::FailureOr<mlir::scf::ForallOp>
+flattenSequences(mlir::RewriterBase &rewriter, mlir::scf::ForallOp outer,
+                 mlir::scf::ForallOp inner, std::string &reason);
+
 /// One fold: the updates whose state reaches `finalize`, from the last to the
 /// first, and the init it began with (null where it began with something else).
 struct Fold {

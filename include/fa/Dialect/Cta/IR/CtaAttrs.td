@@ -60,13 +60,21 @@ def Cta_ExtentAttr : Cta_Attr<"Extent", "extent"> {
   let summary = "one extent of the grid";
   let description = [{
     The size of dimension `dim` of the kernel's argument `arg`, divided by
-    `tile` and rounded up. The grid is the product of the extents.
+    `tile` and rounded up; where `plusArg` is given, and the size of that
+    argument's dimension `plusDim`. The grid is the product of the extents.
 
     ```mlir
     #cta.extent<arg = 0, dim = 2, tile = 128>
+    #cta.extent<arg = 0, dim = 1, tile = 128, plusArg = 4, plusDim = 0>
     ```
   }];
-  let parameters = (ins "int64_t":$arg, "int64_t":$dim, "int64_t":$tile);
+  let parameters = (ins "int64_t":$arg, "int64_t":$dim, "int64_t":$tile,
+                        DefaultValuedParameter<"int64_t", "kNone">:$plusArg,
+                        DefaultValuedParameter<"int64_t", "0">:$plusDim);
+  let extraClassDeclaration = [{
+    /// The plusArg of an extent without one.
+    static constexpr int64_t kNone = -1;
+  }];
   let assemblyFormat = "`<` struct(params) `>`";
   let genVerifyDecl = 1;
 }

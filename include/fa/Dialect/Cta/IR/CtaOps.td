@@ -306,11 +306,12 @@ def Cta_WaitOp : Cta_Op<"wait", [
 // Fragments
 //===----------------------------------------------------------------------===//
 
-def Cta_StoreOp : Cta_Op<"store"> {
+def Cta_StoreOp : Cta_Op<"store", [AttrSizedOperandSegments]> {
   let summary = "stores a fragment or a row vector to global memory";
   let description = [{
     The memref's last dimensions are the fragment's; the indices say where it
-    begins. Rows at or past the memref's number of rows are not stored.
+    begins. Rows at or past the memref's number of rows, or past `until`, which
+    is at most that, are not stored.
 
     ```mlir
     cta.store %o, %O[%b, %h, %i, %c0] : vector<64x128xbf16>, memref<?x?x?x128xbf16>
@@ -319,9 +320,9 @@ def Cta_StoreOp : Cta_Op<"store"> {
   }];
   let arguments = (ins AnyVectorOfNonZeroRank:$value,
                        Arg<AnyMemRef, "the matrix in global memory", [MemWrite]>:$destination,
-                       Variadic<Index>:$indices);
+                       Variadic<Index>:$indices, Optional<Index>:$rowEnd);
   let assemblyFormat = [{
-    $value `,` $destination `[` $indices `]` attr-dict `:` type($value) `,` type($destination)
+    $value `,` $destination `[` $indices `]` (`until` $rowEnd^)? attr-dict `:` type($value) `,` type($destination)
   }];
   let hasVerifier = 1;
 }
