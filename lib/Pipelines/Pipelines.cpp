@@ -23,13 +23,23 @@
 using namespace mlir;
 using namespace fa;
 
+/// The target asked for, or the one that the paper's kernels were for.
+static std::string getTarget(const PipelineOptions &options,
+                             const char *paper) {
+  return options.target.empty() ? paper : options.target.getValue();
+}
+
+static constexpr const char *kAmpere = "sm_80";
+static constexpr const char *kHopper = "sm_90a";
+
 static attn::ChooseScheduleOptions
-scheduleOptions(const PipelineOptions &options) {
+scheduleOptions(const PipelineOptions &options, const char *target = kAmpere) {
   attn::ChooseScheduleOptions schedule;
-  schedule.target = options.target;
+  schedule.target = getTarget(options, target);
   schedule.br = options.br;
   schedule.bc = options.bc;
   schedule.teams = options.teams;
+  schedule.warps = options.warps;
   schedule.stages = options.stages;
   schedule.rescale = options.rescale;
   return schedule;
@@ -48,10 +58,13 @@ void fa::buildFa1Pipeline(OpPassManager &pm, const PipelineOptions &options) {
   function.addPass(createOnlineSoftmax());
 }
 
-void fa::buildFa2Pipeline(OpPassManager &pm, const PipelineOptions &options) {
+/// Levels A to C: Q blocks in parallel, each with its state in a loop over KV
+/// blocks.
+static void buildBlocks(OpPassManager &pm, const PipelineOptions &options,
+                        const attn::ChooseScheduleOptions &schedule) {
   // A to B: blocks.
   OpPassManager &function = pm.nest<func::FuncOp>();
-  function.addPass(attn::createChooseSchedule(scheduleOptions(options)));
+  function.addPass(attn::createChooseSchedule(schedule));
   function.addPass(attn::createTile());
   function.addPass(attn::createInterchange());
   function.addPass(attn::createFlattenSequences());
@@ -66,17 +79,26 @@ void fa::buildFa2Pipeline(OpPassManager &pm, const PipelineOptions &options) {
 
   // B to C: arithmetic.
   function.addPass(createOnlineSoftmax());
-  if (options.level != Level::Arithmetic)
+}
+
+void fa::buildFa2Pipeline(OpPassManager &pm, const PipelineOptions &options) {
+  buildBlocks(pm, options, scheduleOptions(options));
+  if (options.level > Level::Arithmetic)
     buildKernelPipeline(pm, options);
 }
 
-void fa::buildKernelPipeline(OpPassManager &pm,
-                             const PipelineOptions &options) {
-  // C to D: a thread block's program, its copies ahead of their use.
-  pm.addPass(createMapWarps());
-  OpPassManager &kernels = pm.nest<gpu::GPUModuleOp>();
-  kernels.addPass(createStageTiles());
-  kernels.addPass(createPrefetch());
+void fa::buildFa3Pipeline(OpPassManager &pm, const PipelineOptions &options) {
+  attn::ChooseScheduleOptions schedule = scheduleOptions(options, kHopper);
+  schedule.policy = "warpgroups";
+  buildBlocks(pm, options, schedule);
+  if (options.level > Level::Arithmetic)
+    buildWarpgroupPipeline(pm, options);
+}
+
+/// D to E and machine code, after the passes of level D on `kernels`.
+static void buildMachineCode(OpPassManager &pm, OpPassManager &kernels,
+                             const PipelineOptions &options,
+                             const std::string &target) {
   if (options.level == Level::Cta)
     return;
 
@@ -87,8 +109,33 @@ void fa::buildKernelPipeline(OpPassManager &pm,
 
   // E: machine code.
   EmitCubinOptions cubin;
-  cubin.chip = options.target;
+  cubin.chip = target;
   pm.addPass(createEmitCubin(cubin));
+}
+
+void fa::buildKernelPipeline(OpPassManager &pm,
+                             const PipelineOptions &options) {
+  // C to D: a thread block's program, its copies ahead of their use.
+  pm.addPass(createMapWarps());
+  OpPassManager &kernels = pm.nest<gpu::GPUModuleOp>();
+  kernels.addPass(createStageTiles());
+  kernels.addPass(createPrefetch());
+  buildMachineCode(pm, kernels, options, getTarget(options, kAmpere));
+}
+
+void fa::buildWarpgroupPipeline(OpPassManager &pm,
+                                const PipelineOptions &options) {
+  // C to D: a thread block's program, its copies in a role of their own, and
+  // the computing teams' products and arithmetic beside one another.
+  pm.addPass(createMapWarps());
+  OpPassManager &kernels = pm.nest<gpu::GPUModuleOp>();
+  kernels.addPass(createStageTiles());
+  kernels.addPass(createSpecializeWarps());
+  kernels.addPass(createOverlapSoftmax());
+  kernels.addPass(createPingPong());
+  kernels.addPass(createPersistent());
+  kernels.addPass(createUnrollStages());
+  buildMachineCode(pm, kernels, options, getTarget(options, kHopper));
 }
 
 void fa::registerPipelines(Level deepest) {
@@ -111,4 +158,9 @@ void fa::registerPipelines(Level deepest) {
       "FlashAttention 2: Q blocks in parallel, one division, masked blocks "
       "skipped; mma.sync and cp.async",
       limited(buildFa2Pipeline));
+  static PassPipelineRegistration<PipelineOptions> fa3(
+      "fa3",
+      "FlashAttention 3: a role that loads, softmax under products, teams that "
+      "take turns, persistent blocks; wgmma and TMA",
+      limited(buildFa3Pipeline));
 }

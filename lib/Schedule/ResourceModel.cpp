@@ -149,6 +149,55 @@ bool fa::fitsRegisters(const ScheduleProblem &problem, const Schedule &schedule,
          target.maxRegistersPerThread;
 }
 
+//===----------------------------------------------------------------------===//
+// Warpgroups
+//===----------------------------------------------------------------------===//
+
+/// Registers move between warpgroups, of so many threads.
+static constexpr int64_t kGroupThreads = 128;
+/// What a multiprocessor has, on every GPU whose registers move.
+static constexpr int64_t kRegisters = 65536;
+/// The least and the most that the budgets here have. A thread that starts
+/// copies is served by the second.
+static constexpr int64_t kLeastRegisters = 24;
+static constexpr int64_t kMostForCopies = 40;
+static constexpr int64_t kMostForProducts = 240;
+/// The most that the compiler gives a thread at the launch, in whole units.
+static constexpr int64_t kMostAtLaunch = 248;
+/// What a computing thread needs beside scores, probabilities and accumulator.
+/// ptxas 13.0: three teams, of 160 registers, spill at D 128 with 96 keys, and
+/// do not at D 64 with 128.
+static constexpr int64_t kOtherComputing = 32;
+
+static int64_t roundDown(int64_t registers) {
+  return registers / kRegisterUnit * kRegisterUnit;
+}
+
+int64_t fa::getRegisterPool(int64_t groups) {
+  int64_t atLaunch = roundDown(kRegisters / (groups * kGroupThreads));
+  return groups * std::min(atLaunch, kMostAtLaunch);
+}
+
+RegisterBudgets fa::divideRegisters(int64_t teams) {
+  int64_t pool = getRegisterPool(teams + 1);
+  int64_t compute =
+      std::min(kMostForProducts, roundDown((pool - kLeastRegisters) / teams));
+  return {std::min(kMostForCopies, pool - teams * compute), compute};
+}
+
+bool fa::fitsWarpgroups(const ScheduleProblem &problem,
+                        const Schedule &schedule) {
+  int64_t rows = schedule.br / schedule.teams;
+  int64_t threads = kWarpThreads * schedule.warps;
+  int64_t accumulator = rows * problem.headDimV / threads;
+  int64_t scores = rows * schedule.bc / threads;
+  // The block before's probabilities, at half the width, are there as well.
+  int64_t probabilities = scores / 2;
+  return accumulator + scores + probabilities + kOtherComputing +
+             problem.variantRegisters <=
+         divideRegisters(schedule.teams).compute;
+}
+
 int64_t fa::blocksPerSM(const ScheduleProblem &problem,
                         const Schedule &schedule, const Target &target) {
   Resources resources = computeResources(problem, schedule);

@@ -73,6 +73,26 @@ std::optional<Schedule> fa::chooseForTarget(const ScheduleProblem &problem,
   return std::nullopt;
 }
 
+std::optional<Schedule> fa::chooseForWarpgroups(const ScheduleProblem &problem,
+                                                const Target &target) {
+  constexpr int64_t mostKeys = 128, keyUnit = 16, teamRows = 64;
+  if (!target.has(Instruction::Wgmma))
+    return std::nullopt;
+  Schedule schedule;
+  schedule.target = target.name;
+  schedule.warps = 4;
+  schedule.stages = 2;
+  for (schedule.bc = mostKeys; schedule.bc > 0; schedule.bc -= keyUnit)
+    for (int64_t teams : {3, 2, 1}) {
+      schedule.teams = teams;
+      schedule.br = teams * teamRows;
+      if (!findViolation(problem, schedule, target) &&
+          fitsWarpgroups(problem, schedule))
+        return schedule;
+    }
+  return std::nullopt;
+}
+
 int64_t fa::paperBlock(int64_t sharedBytes, const ScheduleProblem &problem) {
   int64_t elements = sharedBytes / problem.elementBytes;
   int64_t divisor = 4 * std::max(problem.headDim, problem.headDimV);

@@ -98,6 +98,18 @@ static bool isAnyTrue(const Datum &datum) {
 // Work and roles
 //===----------------------------------------------------------------------===//
 
+/// Whether item `item` is this block's. Which block takes an item that is
+/// handed out as blocks become free is drawn: any may be the one.
+bool ThreadBlock::ownsItem(cta::WorkOp work, int64_t item) const {
+  if (work.getOrder().getPersistence() != cta::Persistence::Dynamic)
+    return true;
+  int64_t blocks = std::min(options.blocks, *items);
+  if (!options.seed)
+    return item % blocks == number;
+  Random random(options.seed * 0x100000001b3 + item);
+  return int64_t(random.uniform() * blocks) == number;
+}
+
 ThreadBlock::Step ThreadBlock::enterWork(Team &team, cta::WorkOp work) {
   int64_t total = 1;
   for (Value extent : work.getExtents())
@@ -111,6 +123,10 @@ ThreadBlock::Step ThreadBlock::enterWork(Team &team, cta::WorkOp work) {
   Frame frame{&work.getBody().front(), work.getBody().front().begin()};
   frame.step = options.blocks ? options.blocks : std::max<int64_t>(total, 1);
   frame.index = number - frame.step;
+  if (work.getOrder().getPersistence() == cta::Persistence::Dynamic) {
+    frame.step = 1;
+    frame.index = -1;
+  }
   frame.end = total;
   team.frames.push_back(frame);
   return nextItem(team, work);
@@ -121,7 +137,9 @@ ThreadBlock::Step ThreadBlock::nextItem(Team &team, cta::WorkOp work) {
   if (!team.info && !areTeamsDone())
     return Step::Blocked;
   Frame &frame = team.frames.back();
-  frame.index += frame.step;
+  do
+    frame.index += frame.step;
+  while (frame.index < frame.end && !ownsItem(work, frame.index));
   if (frame.index >= frame.end) {
     team.frames.pop_back();
     return Step::Next;

@@ -151,6 +151,14 @@ static LogicalResult checkRole(cta::RoleOp role, int64_t blockThreads,
          << role.getName() << "\", which has " << budget;
 }
 
+/// The registers that each thread gets at the launch: whole units, and no more
+/// than it may have. Roles hand around what is there, and nothing else.
+static int64_t getLaunchRegisters(int64_t threads, const Target &target) {
+  constexpr int64_t unit = 8;
+  return std::min(target.registersPerSM / threads / unit * unit,
+                  llvm::alignTo(target.maxRegistersPerThread, unit));
+}
+
 static LogicalResult checkRegisters(const Kernel &kernel,
                                     const Target &target) {
   int64_t threads = 0, budgeted = 0;
@@ -159,10 +167,11 @@ static LogicalResult checkRegisters(const Kernel &kernel,
     threads += role.getThreads();
     budgeted += role.getRegs().value_or(0) * role.getThreads();
   });
-  if (budgeted > target.registersPerSM)
+  int64_t given = getLaunchRegisters(threads, target) * threads;
+  if (budgeted > given)
     return func.emitError("the roles' budgets take ")
-           << budgeted << " registers, but " << target.name << " has "
-           << target.registersPerSM;
+           << budgeted << " registers, but a launch on " << target.name
+           << " gives " << given;
   WalkResult result = func.walk([&](cta::RoleOp role) {
     return WalkResult(checkRole(role, threads, target));
   });

@@ -93,12 +93,25 @@ static FailureOr<std::optional<int64_t>> getGrid(gpu::GPUFuncOp func,
   return std::optional<int64_t>(grid);
 }
 
+/// Whether a thread block of the kernel runs many work items.
+static bool isPersistent(gpu::GPUFuncOp func) {
+  return func
+      .walk([](cta::WorkOp work) {
+        return work.getOrder().getPersistence() == cta::Persistence::None
+                   ? WalkResult::advance()
+                   : WalkResult::interrupt();
+      })
+      .wasInterrupted();
+}
+
 FailureOr<Statistics> fa::sim::simulate(gpu::GPUFuncOp func,
                                         ArrayRef<Argument> arguments,
                                         const Options &given) {
   Options options = given;
   if (!options.target)
     options.target = Target::lookup("sm_90a");
+  if (!options.blocks && isPersistent(func))
+    options.blocks = options.target->numSMs;
 
   // 1. The kernel, and what the host knows of its launch.
   FailureOr<Kernel> kernel = Kernel::build(func);

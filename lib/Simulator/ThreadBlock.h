@@ -162,6 +162,7 @@ private:
   Step enterRegion(Team &team, mlir::Region &region);
   Step enterWork(Team &team, cta::WorkOp work);
   Step nextItem(Team &team, cta::WorkOp work);
+  bool ownsItem(cta::WorkOp work, int64_t item) const;
   Step startRole(Team &team, cta::RoleOp role);
   Step evaluate(Team &team, mlir::Operation *op, const Evaluator &evaluator);
   Step getSize(Team &team, mlir::Operation *op);

@@ -210,9 +210,9 @@ gpu.module @kernels {
     gpu.return
   }
 
-  // Budgets that the multiprocessor cannot give.
+  // Budgets over what the launch gives all threads.
   // RUN: not fa-run %s --on=sim --sim-kernel=pool 2>&1 | FileCheck %s --check-prefix=POOL
-  // POOL: error: the roles' budgets take 98304 registers, but sm_90a has 65536
+  // POOL: error: the roles' budgets take 98304 registers, but a launch on sm_90a gives 64512
   gpu.func @pool(%K: !m) kernel {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index

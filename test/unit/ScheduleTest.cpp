@@ -216,4 +216,49 @@ TEST(TargetPolicy, ChoosesWhatFits) {
   EXPECT_EQ(chooseForTarget({4096, 4096, 2}, target("sm_80")), std::nullopt);
 }
 
+TEST(WarpgroupPolicy, TakesTheKeysThatFit) {
+  auto choose = [](const ScheduleProblem &problem) {
+    return *chooseForWarpgroups(problem, target("sm_90a"));
+  };
+  Schedule d128 = choose(kD128);
+  EXPECT_EQ(d128.teams, 2);
+  EXPECT_EQ(d128.br, 128);
+  EXPECT_EQ(d128.bc, 128);
+  EXPECT_EQ(d128.warps, 4);
+  EXPECT_EQ(d128.stages, 2);
+  Schedule d64 = choose({64, 64, 2});
+  EXPECT_EQ(d64.teams, 3);
+  EXPECT_EQ(d64.br, 192);
+  EXPECT_EQ(d64.bc, 128);
+  Schedule d256 = choose({256, 256, 2});
+  EXPECT_EQ(d256.teams, 2);
+  EXPECT_EQ(d256.bc, 80) << "shared memory";
+  // A score function takes what a third team would need.
+  EXPECT_EQ(choose({64, 64, 2, 16}).teams, 2);
+}
+
+TEST(WarpgroupPolicy, IsForTargetsWithWgmma) {
+  for (const Target &gpu : Target::all())
+    EXPECT_EQ(chooseForWarpgroups(kD128, gpu).has_value(),
+              gpu.has(Instruction::Wgmma))
+        << gpu.name;
+}
+
+TEST(Registers, AreWhatTheLaunchGave) {
+  EXPECT_EQ(getRegisterPool(3), 3 * 168);
+  EXPECT_EQ(getRegisterPool(4), 4 * 128);
+  EXPECT_EQ(getRegisterPool(1), 248) << "a thread has at most 255";
+  EXPECT_EQ(divideRegisters(2).load, 24);
+  EXPECT_EQ(divideRegisters(2).compute, 240);
+  EXPECT_EQ(divideRegisters(3).load, 32);
+  EXPECT_EQ(divideRegisters(3).compute, 160);
+  for (int64_t teams = 1; teams <= 7; ++teams) {
+    RegisterBudgets budgets = divideRegisters(teams);
+    EXPECT_GE(budgets.load, 24) << teams;
+    EXPECT_LE(budgets.load + teams * budgets.compute,
+              getRegisterPool(teams + 1));
+    EXPECT_EQ(budgets.compute % 8, 0);
+  }
+}
+
 } // namespace

@@ -25,8 +25,9 @@ enum class Level {
 /// Options of `--fa1` and `--fa2`.
 struct PipelineOptions : public mlir::PassPipelineOptions<PipelineOptions> {
   Option<std::string> target{*this, "target",
-                             llvm::cl::desc("the GPU, as ptxas names it"),
-                             llvm::cl::init("sm_80")};
+                             llvm::cl::desc("the GPU, as ptxas names it "
+                                            "(default: sm_80, of --fa3 "
+                                            "sm_90a)")};
   Option<Level> level{
       *this, "level",
       llvm::cl::desc("the level to stop at (default: the deepest)"),
@@ -48,6 +49,9 @@ struct PipelineOptions : public mlir::PassPipelineOptions<PipelineOptions> {
       *this, "teams",
       llvm::cl::desc("teams in a thread block (0: the schedule's)"),
       llvm::cl::init(0)};
+  Option<int64_t> warps{*this, "warps",
+                        llvm::cl::desc("warps in a team (0: the schedule's)"),
+                        llvm::cl::init(0)};
   Option<bool> blockLists{
       *this, "block-lists",
       llvm::cl::desc("list the blocks of masks that leave no full block known; "
@@ -76,8 +80,17 @@ void buildFa2Pipeline(mlir::OpPassManager &pm, const PipelineOptions &options);
 void buildKernelPipeline(mlir::OpPassManager &pm,
                          const PipelineOptions &options);
 
-/// Registers `--fa1` and `--fa2`. They stop at `deepest` where their option
-/// asks for more: a tool that executes on the CPU stops at level C.
+/// FlashAttention 3: the levels A to C of FlashAttention 2; then a role that
+/// loads and teams of warpgroups that compute, softmax under products, turns on
+/// the tensor cores, and thread blocks that run many work items.
+void buildFa3Pipeline(mlir::OpPassManager &pm, const PipelineOptions &options);
+
+/// The second half of `--fa3`, from level C on.
+void buildWarpgroupPipeline(mlir::OpPassManager &pm,
+                            const PipelineOptions &options);
+
+/// Registers `--fa1`, `--fa2` and `--fa3`. They stop at `deepest` where their
+/// option asks for more: a tool that executes on the CPU stops at level C.
 void registerPipelines(Level deepest = Level::Cubin);
 
 } // namespace fa

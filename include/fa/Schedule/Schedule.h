@@ -91,6 +91,24 @@ std::optional<std::string> findViolation(const ScheduleProblem &problem,
 bool fitsRegisters(const ScheduleProblem &problem, const Schedule &schedule,
                    const Target &target);
 
+/// Whether the fragments that are there at once where softmax overlaps products
+/// fit what a thread of a computing team may have, beside a group that loads.
+bool fitsWarpgroups(const ScheduleProblem &problem, const Schedule &schedule);
+
+/// Registers of a thread of each role of a block.
+struct RegisterBudgets {
+  int64_t load = 0;
+  int64_t compute = 0;
+};
+
+/// The registers that a block of so many groups of four warps may hand around
+/// (`setmaxnreg`), counted for one thread of each group: what the launch gave
+/// them.
+int64_t getRegisterPool(int64_t groups);
+
+/// Divides the pool of one loading and `teams` computing groups.
+RegisterBudgets divideRegisters(int64_t teams);
+
 /// Blocks of `schedule` that one multiprocessor holds at a time.
 int64_t blocksPerSM(const ScheduleProblem &problem, const Schedule &schedule,
                     const Target &target);
@@ -104,6 +122,14 @@ int64_t blocksPerSM(const ScheduleProblem &problem, const Schedule &schedule,
 /// 64, but spill.
 std::optional<Schedule> chooseForTarget(const ScheduleProblem &problem,
                                         const Target &target);
+
+/// The choice for a target with wgmma, by the resource model: teams of four
+/// warps with 64 rows each, beside a warpgroup that loads, and two stages. The
+/// more keys the better, up to 128, then the more teams: D 64 has three teams,
+/// D 128 two, with 128 keys each; at D 256 shared memory leaves 80. Nothing
+/// where the target has no wgmma or nothing fits.
+std::optional<Schedule> chooseForWarpgroups(const ScheduleProblem &problem,
+                                            const Target &target);
 
 /// FlashAttention 1's block sizes, Algorithm 1 of Dao et al. (2022): bc =
 /// ceil(M / 4d) for the outer loop over K and V and br = min(bc, d) for the

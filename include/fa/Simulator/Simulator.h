@@ -38,7 +38,8 @@ struct Options {
   /// long each op, copy and product takes, and so the order of all that is not
   /// ordered by the program.
   uint64_t seed = 0;
-  /// Thread blocks that share the work items; 0: one for each item.
+  /// Thread blocks that share the work items; 0: one for each item, or for a
+  /// persistent kernel one for each multiprocessor.
   int64_t blocks = 0;
   /// Whose limits and speeds are taken; null: sm_90a.
   const Target *target = nullptr;

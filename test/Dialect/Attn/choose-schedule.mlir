@@ -18,6 +18,14 @@
 // RUN: fa-opt --choose-schedule="rescale=first-max" %s | FileCheck %s --check-prefix=RESCALE
 // RUN: not fa-opt --choose-schedule="rescale=never" %s 2>&1 | FileCheck %s --check-prefix=NEVER
 
+// Targets with wgmma have teams of four warps, with 64 rows each; other targets leave blocks for levels A to C.
+// RUN: fa-opt --choose-schedule="policy=warpgroups target=sm_90a" %s | FileCheck %s --check-prefix=GROUPS
+// RUN: fa-opt --choose-schedule="policy=warpgroups target=sm_90a bc=64 warps=8 teams=1" %s | FileCheck %s --check-prefix=WARPS
+// RUN: fa-opt --choose-schedule="policy=warpgroups target=sm_80" --remarks-filter-missed=.* %s -o /dev/null 2>&1 | FileCheck %s --check-prefix=NO-GROUPS
+// GROUPS: attn.schedule = #attn.schedule<target = "sm_90a", br = 128, bc = 128, teams = 2, warps = 4, stages = 2,
+// WARPS: attn.schedule = #attn.schedule<target = "sm_90a", br = 128, bc = 64, teams = 1, warps = 8, stages = 2,
+// NO-GROUPS: remark: [Missed] kernel | {{.*}}no schedule fits sm_80 for D 128, Dv 128
+
 // REMARK: choose-schedule.mlir:{{.*}}: remark: [Passed] schedule | Category:choose-schedule | Function=attention
 // REMARK-SAME: Reason="policy target for sm_80", bc=32, blocksPerSM=2, br=128, registersPerThread=223, sharedBytes=49152, stages=1, teams=4
 // REMARK-GIVEN: Reason="policy target and the options given for sm_80", bc=32,
@@ -36,7 +44,7 @@
 // 100 KiB of bf16 at D 128: ceil(51200 / 512) = 100 rows of K and V, rounded down to 96.
 // PAPER: attn.schedule = #attn.schedule<target = "sm_80", br = 96, bc = 96,
 // TARGET: choose-schedule.mlir:[[@LINE+6]]:{{.*}}: error: {{.*}}unknown target 'sm_1', expected one of sm_80, sm_86, sm_89, sm_90, sm_90a, sm_100a, sm_120a
-// POLICY: error: {{.*}}unknown schedule policy 'best', expected target or paper
+// POLICY: error: {{.*}}unknown schedule policy 'best', expected target, warpgroups or paper
 // ROWS: error: {{.*}}schedule does not fit sm_80: br must be a multiple of 64 for 4 teams of 1 warps, found 100
 // SHARED: error: {{.*}}schedule does not fit sm_86: needs 163840 bytes of shared memory, sm_86 has 101376 for a block
 func.func @attention(%q: tensor<?x?x?x128xbf16>, %k: tensor<?x?x?x128xbf16>) -> tensor<?x?x?x128xbf16> {

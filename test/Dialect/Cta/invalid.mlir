@@ -50,6 +50,16 @@ func.func private @f() attributes {a = #cta.order<lpt, group_bytes = -1>}
 
 // -----
 
+// expected-error @below {{expected natural or lpt, found 'random'}}
+func.func private @f() attributes {a = #cta.order<random>}
+
+// -----
+
+// expected-error @below {{expected none, static or dynamic, found 'often'}}
+func.func private @f() attributes {a = #cta.order<lpt, persistent = often>}
+
+// -----
+
 // expected-error @below {{expects arg and dim of at least 0, but found -1 and 0}}
 func.func private @f() attributes {a = #cta.extent<arg = -1, dim = 0, tile = 1>}
 

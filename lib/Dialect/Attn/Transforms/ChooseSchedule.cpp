@@ -145,7 +145,7 @@ struct ChooseSchedulePass
 
 private:
   bool isGiven() const {
-    return br != 0 || bc != 0 || teams != 0 || stages != 0;
+    return br != 0 || bc != 0 || teams != 0 || warps != 0 || stages != 0;
   }
 
   /// A remark on what was chosen, by what, and what it takes of the GPU.
@@ -156,6 +156,7 @@ private:
         << remark::metric("br", schedule.br)
         << remark::metric("bc", schedule.bc)
         << remark::metric("teams", schedule.teams)
+        << remark::metric("warps", schedule.warps)
         << remark::metric("stages", schedule.stages)
         << remark::metric("sharedBytes", resources.sharedBytes)
         << remark::metric("registersPerThread", resources.registersPerThread)
@@ -213,9 +214,11 @@ private:
                                              : gpu->sharedBytesPerBlock);
     } else if (policy == "target") {
       chosen = chooseForTarget(problem, *gpu);
+    } else if (policy == "warpgroups") {
+      chosen = chooseForWarpgroups(problem, *gpu);
     } else {
       op.emitOpError("unknown schedule policy '")
-          << policy << "', expected target or paper";
+          << policy << "', expected target, warpgroups or paper";
       return std::nullopt;
     }
     if (!chosen) {
@@ -235,6 +238,7 @@ private:
     overrule(schedule.br, br);
     overrule(schedule.bc, bc);
     overrule(schedule.teams, teams);
+    overrule(schedule.warps, warps);
     overrule(schedule.stages, stages);
     if (!rescale.empty()) {
       std::optional<fa::Rescale> given = parseRescale(rescale);
@@ -248,7 +252,7 @@ private:
 
     // 3. What is for the GPU, by the model or by hand, is held against its
     //    resources; the paper's blocks and the CPU's need only be sensible.
-    bool isForGpu = policy == "target" && (chosen || isGiven());
+    bool isForGpu = policy != "paper" && (chosen || isGiven());
     std::optional<std::string> why =
         isForGpu ? findViolation(problem, schedule, *gpu)
                  : findRangeViolation(schedule);

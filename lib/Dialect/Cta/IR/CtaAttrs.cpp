@@ -12,8 +12,61 @@ using namespace fa::cta;
 
 #include "fa/Dialect/Cta/IR/CtaEnums.cpp.inc"
 
+/// Parses a keyword of the enum that `symbolize` reads.
+template <typename Enum>
+static FailureOr<Enum> parseEnum(AsmParser &parser,
+                                 std::optional<Enum> symbolize(StringRef),
+                                 const char *expected) {
+  SMLoc loc = parser.getCurrentLocation();
+  StringRef keyword;
+  if (parser.parseKeyword(&keyword))
+    return failure();
+  if (std::optional<Enum> value = symbolize(keyword))
+    return *value;
+  return parser.emitError(loc, "expected ")
+         << expected << ", found '" << keyword << "'";
+}
+
+Attribute OrderAttr::parse(AsmParser &parser, Type) {
+  if (parser.parseLess())
+    return {};
+  FailureOr<WorkOrder> kind =
+      parseEnum(parser, symbolizeWorkOrder, "natural or lpt");
+  if (failed(kind))
+    return {};
+  int64_t groupBytes = 0;
+  Persistence persistence = Persistence::None;
+  while (succeeded(parser.parseOptionalComma())) {
+    if (succeeded(parser.parseOptionalKeyword("persistent"))) {
+      FailureOr<Persistence> found = failure();
+      if (parser.parseEqual() ||
+          failed(found = parseEnum(parser, symbolizePersistence,
+                                   "none, static or dynamic")))
+        return {};
+      persistence = *found;
+    } else if (parser.parseKeyword("group_bytes") || parser.parseEqual() ||
+               parser.parseInteger(groupBytes)) {
+      return {};
+    }
+  }
+  if (parser.parseGreater())
+    return {};
+  return parser.getChecked<OrderAttr>(parser.getContext(), *kind, groupBytes,
+                                      persistence);
+}
+
+void OrderAttr::print(AsmPrinter &printer) const {
+  printer << '<' << stringifyWorkOrder(getKind());
+  if (getGroupBytes())
+    printer << ", group_bytes = " << getGroupBytes();
+  if (getPersistence() != Persistence::None)
+    printer << ", persistent = " << stringifyPersistence(getPersistence());
+  printer << '>';
+}
+
 LogicalResult OrderAttr::verify(function_ref<InFlightDiagnostic()> emitError,
-                                WorkOrder kind, int64_t groupBytes) {
+                                WorkOrder kind, int64_t groupBytes,
+                                Persistence persistence) {
   if (groupBytes < 0)
     return emitError() << "expects group_bytes of at least 0, but found "
                        << groupBytes;

@@ -73,8 +73,11 @@ LogicalResult fa::stageLoad(RewriterBase &rewriter, cta::LoadOp load,
     return failure();
   Location loc = load.getLoc();
   rewriter.setInsertionPoint(load);
-  Value empty =
-      cta::AcquireOp::create(rewriter, loc, load.getTile().getType(), ring);
+  Value team;
+  if (ring.getDefiningOp<cta::RingOp>().getTeams())
+    team = load->getParentOfType<cta::RoleOp>().getTeam();
+  Value empty = cta::AcquireOp::create(rewriter, loc, load.getTile().getType(),
+                                       ring, team);
   cta::CopyOp::create(rewriter, loc, load.getSource(), load.getIndices(),
                       load.getRowEnd(), empty);
   rewriter.setInsertionPointAfter(last);

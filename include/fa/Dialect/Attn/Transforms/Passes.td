@@ -77,6 +77,9 @@ def ChooseSchedule : Pass<"choose-schedule", "::mlir::func::FuncOp"> {
       fa/Schedule/Schedule.h): 32 rows a warp where the registers allow it, the
       largest blocks of keys that fit, the stages that leave the most blocks
       resident.
+    - `warpgroups` is for targets with wgmma: teams of four warps with 64 rows
+      each, and as many keys as shared memory and registers hold beside a group
+      that loads.
     - `paper` takes FlashAttention 1's block sizes: Bc = ceil(M / 4d) for the
       outer loop and Br = min(Bc, d) for the inner one, with M the shared memory
       in elements (`shared-bytes` overrides the target's), each rounded down to
@@ -104,11 +107,12 @@ def ChooseSchedule : Pass<"choose-schedule", "::mlir::func::FuncOp"> {
   }];
   let dependentDialects = ["::fa::attn::AttnDialect"];
   let options = [
-    Option<"policy", "policy", "std::string", "\"target\"", "target or paper">,
+    Option<"policy", "policy", "std::string", "\"target\"", "target, warpgroups or paper">,
     Option<"target", "target", "std::string", "\"sm_80\"", "the GPU, as ptxas names it">,
     Option<"br", "br", "int64_t", "0", "rows of Q in a block (0: the policy's)">,
     Option<"bc", "bc", "int64_t", "0", "rows of K and V in a block (0: the policy's)">,
     Option<"teams", "teams", "int64_t", "0", "teams in a thread block (0: the policy's)">,
+    Option<"warps", "warps", "int64_t", "0", "warps in a team (0: the policy's)">,
     Option<"stages", "stages", "int64_t", "0", "blocks of K and of V in shared memory (0: the policy's)">,
     Option<"rescale", "rescale", "std::string", "\"\"", "always, lazy or first-max (default: always)">,
     Option<"sharedBytes", "shared-bytes", "int64_t", "0", "M of the paper's formula, in bytes (0: the target's)">,

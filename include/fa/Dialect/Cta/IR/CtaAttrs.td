@@ -27,6 +27,15 @@ def Cta_WorkOrder : I32EnumAttr<"WorkOrder", "order of the work items", [
   let genSpecializedAttr = 0;
 }
 
+def Cta_Persistence : I32EnumAttr<"Persistence",
+    "how many work items a thread block runs, and which", [
+    I32EnumAttrCase<"None", 0, "none">,
+    I32EnumAttrCase<"Static", 1, "static">,
+    I32EnumAttrCase<"Dynamic", 2, "dynamic">]> {
+  let cppNamespace = "::fa::cta";
+  let genSpecializedAttr = 0;
+}
+
 def Cta_LoadKind : I32EnumAttr<"LoadKind", "who loads a tile", [
     I32EnumAttrCase<"Once", 0, "once">,
     I32EnumAttrCase<"Each", 1, "each">]> {
@@ -45,14 +54,27 @@ def Cta_OrderAttr : Cta_Attr<"Order", "order"> {
     `group_bytes` groups the other coordinates so that what a group reads
     again and again (the keys and values of its heads) fits so many bytes.
 
+    `persistent` says that a thread block runs many items, which all of its
+    roles run in the same order. `static`: of g blocks, block b runs items b,
+    b + g, b + 2g and so on. `dynamic`: a block takes the next item that nobody
+    has taken.
+
     ```mlir
     #cta.order<lpt, group_bytes = 33554432>
+    #cta.order<natural, persistent = static>
     ```
   }];
-  let parameters = (ins EnumParameter<Cta_WorkOrder>:$kind,
-                        DefaultValuedParameter<"int64_t", "0">:$groupBytes);
-  let assemblyFormat =
-      "`<` $kind (`,` `group_bytes` `=` $groupBytes^)? `>`";
+  let parameters = (ins "::fa::cta::WorkOrder":$kind, "int64_t":$groupBytes,
+                        "::fa::cta::Persistence":$persistence);
+  let skipDefaultBuilders = 1;
+  let builders = [
+    AttrBuilder<(ins "::fa::cta::WorkOrder":$kind,
+                     CArg<"int64_t", "0">:$groupBytes,
+                     CArg<"::fa::cta::Persistence",
+                          "::fa::cta::Persistence::None">:$persistence),
+                [{ return $_get($_ctxt, kind, groupBytes, persistence); }]>
+  ];
+  let hasCustomAssemblyFormat = 1;
   let genVerifyDecl = 1;
 }
 

@@ -28,9 +28,8 @@ def Cta_WorkOp : Cta_Op<"work", [
   let summary = "runs the body for work items of the grid";
   let description = [{
     The body's arguments are the coordinates of a work item, each below its
-    extent. The first coordinate runs fastest. Which block runs which items,
-    one each or many, is the lowering's business; `order` says which start
-    first.
+    extent. The first coordinate runs fastest. `order` says which start first,
+    and whether a block runs one item or many.
 
     ```mlir
     cta.work (%qi, %h, %b) in (%nq, %nh, %nb) order(#cta.order<lpt>) { ... }

@@ -14,6 +14,7 @@
 #define FA_DIALECT_CTA_TRANSFORMS_PASSES_H
 
 #include "fa/Dialect/Cta/IR/Cta.h"
+#include "fa/Schedule/Schedule.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -26,8 +27,9 @@ namespace fa {
 #include "fa/Dialect/Cta/Transforms/Passes.h.inc"
 
 /// Replaces `load` by an acquire, a copy and a consume of `ring`, and a release
-/// after the last use. Fails, saying why in `reason`, without changes where a
-/// use of the tile does not end in the load's block.
+/// after the last use; where the ring is each team's, of the own team's. Fails,
+/// saying why in `reason`, without changes where a use of the tile does not end
+/// in the load's block.
 mlir::LogicalResult stageLoad(mlir::RewriterBase &rewriter,
                               fa::cta::LoadOp load, mlir::Value ring,
                               std::string &reason);
@@ -38,6 +40,30 @@ mlir::LogicalResult stageLoad(mlir::RewriterBase &rewriter,
 mlir::FailureOr<int64_t> prefetchChain(mlir::RewriterBase &rewriter,
                                        llvm::ArrayRef<mlir::scf::ForOp> chain,
                                        std::string &reason);
+
+/// Replaces `work`, which holds `role`, by a role that fills rings and one that
+/// reads them, each with all work items. Fails with a diagnostic where copies
+/// depend on what is computed; what was staged until then stays.
+mlir::LogicalResult splitRole(mlir::RewriterBase &rewriter,
+                              fa::cta::WorkOp work, fa::cta::RoleOp role,
+                              RegisterBudgets budgets);
+
+/// Pipelines loops that follow one another, each with two products in its body:
+/// the second runs one block late, through all of them. Fails, saying why in
+/// `reason`, without changes where that is not legal. Returns the number of
+/// loops.
+mlir::FailureOr<int64_t> overlapProducts(mlir::RewriterBase &rewriter,
+                                         llvm::ArrayRef<mlir::scf::ForOp> chain,
+                                         std::string &reason);
+
+/// Lets the teams of `role` take turns with the products of loops. Fails,
+/// saying why in `reason`, without changes where teams may have different
+/// numbers of turns. Returns the number of places with turns.
+mlir::FailureOr<int64_t> takeTurns(mlir::RewriterBase &rewriter,
+                                   fa::cta::RoleOp role, std::string &reason);
+
+/// Unrolls `loop` by `stages`, with a loop for the rest behind it.
+mlir::LogicalResult unrollStages(mlir::scf::ForOp loop, int64_t stages);
 
 #define GEN_PASS_REGISTRATION
 #include "fa/Dialect/Cta/Transforms/Passes.h.inc"

@@ -103,4 +103,272 @@ def Prefetch : Pass<"prefetch"> {
                            "::mlir::memref::MemRefDialect"];
 }
 
+def SpecializeWarps : Pass<"specialize-warps"> {
+  let summary = "Gives loading to a role of its own";
+  let description = [{
+    Level D to D. A role of n teams of four warps becomes two: "load", one team
+    that acquires and copies, with the loops, branches and scalars that this
+    needs; and "compute", the n teams with everything else. Both run all work
+    items, in the same order, so that each ring is filled in the order in which
+    it is read.
+
+    Loads that --stage-tiles left become rings: of one stage outside of loops,
+    and each team's own (`each`) where every team loads its own tile. The loading
+    role fills those for one team after the other.
+
+    Registers move from the loading role to the computing one (`setmaxnreg`).
+    The budgets are within what the launch gives all threads: for two teams 24
+    and 240, for three 32 and 160. More would hang, and is refused.
+
+    Refused: copies whose place depends on fragments or on values that loops
+    carry, copies into a shared ring that differ from team to team, and teams
+    of another size.
+
+    Before:
+    ```mlir
+    cta.work (%b) in (%n) order(#cta.order<natural>) {
+      cta.role "all" teams(%w in 2) warps(4) {
+        %q = cta.load each %Q[%i, %c0] : memref<?x64xbf16> -> !qt
+        scf.for %j = %c0 to %hi step %c64 {
+          %e = cta.acquire %kr : !ring
+          cta.copy %K[%j, %c0] to %e : memref<?x64xbf16>, !kt
+          %k = cta.consume %kr : !ring
+          ... cta.release %k ...
+        }
+      }
+    }
+    ```
+    After:
+    ```mlir
+    %qr = cta.ring each(2) : !cta.ring<1, !qt>
+    cta.role "load" teams(%w in 1) warps(4) regs(24) {
+      cta.work (%b) in (%n) order(#cta.order<natural>) {
+        %q0 = cta.acquire %qr[%c0] : !cta.ring<1, !qt>
+        cta.copy %Q[%i0, %c0] to %q0 : memref<?x64xbf16>, !qt
+        %q1 = cta.acquire %qr[%c1] : !cta.ring<1, !qt>
+        cta.copy %Q[%i1, %c0] to %q1 : memref<?x64xbf16>, !qt
+        scf.for %j = %c0 to %hi step %c64 {
+          %e = cta.acquire %kr : !ring
+          cta.copy %K[%j, %c0] to %e : memref<?x64xbf16>, !kt
+        }
+      }
+    }
+    cta.role "compute" teams(%w in 2) warps(4) regs(240) {
+      cta.work (%b) in (%n) order(#cta.order<natural>) {
+        %q = cta.consume %qr : !cta.ring<1, !qt>
+        scf.for %j = %c0 to %hi step %c64 {
+          %k = cta.consume %kr : !ring
+          ... cta.release %k ...
+        }
+        cta.release %q : !qt
+      }
+    }
+    ```
+  }];
+  let options = [Option<"loadRegs", "load-regs", "int64_t", /*default=*/"0",
+                        "Registers of a thread that loads (0: by the number "
+                        "of teams)">,
+                 Option<"computeRegs", "compute-regs", "int64_t",
+                        /*default=*/"0",
+                        "Registers of a thread that computes (0: by the number "
+                        "of teams)">];
+  let statistics = [Statistic<"numKernels", "kernels", "Kernels divided">];
+  let dependentDialects = ["::fa::cta::CtaDialect",
+                           "::mlir::arith::ArithDialect",
+                           "::mlir::scf::SCFDialect"];
+}
+
+def OverlapSoftmax : Pass<"overlap-softmax"> {
+  let summary = "Puts the next block's first product under this block's "
+                "arithmetic";
+  let description = [{
+    Level D to D. In a loop whose body has two products, of which the second
+    reads a fragment that is made from the first (attention: Q K^T, softmax,
+    P V), the second runs one block late. The tensor cores then work on both
+    while the arithmetic of the first one's result is done.
+
+    - The loop carries the fragment (P) and the rescaled accumulator.
+    - What makes the fragment's 16-bit form, and what works on the accumulator
+      (also in a `cta.if_any`), follows the second product's wait: a product in
+      flight reads the one and writes the other.
+    - The pipeline goes on through loops that follow one another (full blocks
+      without a mask, partial ones with it). The first block of all, in
+      whichever loop it is, stands before them, and the last block's second
+      product after them; both only where there is a block.
+    - What only first products read (Q) is released before the last second one.
+
+    A ring is still read in the order in which it is filled, since the two
+    products read different ones. Left as they are, with a warning: loops that
+    copy themselves, read both tiles from one ring, or use the second product
+    within the block.
+
+    Before:
+    ```mlir
+    %r:2 = scf.for %j = %lo to %hi step %c64 iter_args(%a = %z, %m = %m0) -> (!s, !row) {
+      %k = cta.consume %kr : !ring
+      %sf = cta.mma %q, transpose %k : !qt, !kt -> !sf
+      %s = cta.wait %sf : !sf
+      cta.release %k : !kt
+      ... %p, %alpha, %mn of %s and %m ...
+      %b = arith.mulf %a, %alpha : !s
+      %pb = arith.truncf %p : !s to !sp
+      %v = cta.consume %vr : !ring
+      %of = cta.mma %pb, %v into %b : !sp, !kt -> !sf
+      %o = cta.wait %of : !sf
+      cta.release %v : !kt
+      scf.yield %o, %mn : !s, !row
+    }
+    cta.release %q : !qt
+    ```
+    After:
+    ```mlir
+    %any = arith.cmpi slt, %lo, %hi : index
+    %f:3 = scf.if %any -> (!s, !row, !sp) { ... first block: %b, %mn, %pb ... }
+    %second = arith.addi %lo, %c64 : index
+    %r:3 = scf.for %j = %second to %hi step %c64 iter_args(%b = %f#0, %m = %f#1, %pb = %f#2) -> (!s, !row, !sp) {
+      %k = cta.consume %kr : !ring
+      %sf = cta.mma %q, transpose %k : !qt, !kt -> !sf
+      %v = cta.consume %vr : !ring
+      %of = cta.mma %pb, %v into %b : !sp, !kt -> !sf
+      %s = cta.wait %sf pending 1 : !sf
+      cta.release %k : !kt
+      ... %p, %alpha, %mn of %s and %m ...
+      %o = cta.wait %of : !sf
+      cta.release %v : !kt
+      %bn = arith.mulf %o, %alpha : !s
+      %pn = arith.truncf %p : !s to !sp
+      scf.yield %bn, %mn, %pn : !s, !row, !sp
+    }
+    cta.release %q : !qt
+    %o = scf.if %any -> (!s) { ... last P V ... }
+    ```
+  }];
+  let statistics = [Statistic<"numChains", "chains", "Loop chains pipelined">];
+  let dependentDialects = ["::fa::cta::CtaDialect",
+                           "::mlir::arith::ArithDialect",
+                           "::mlir::scf::SCFDialect"];
+}
+
+def PingPong : Pass<"ping-pong"> {
+  let summary = "Lets teams take turns on the tensor cores";
+  let description = [{
+    Level D to D. In roles of several teams, the products of a loop's body that
+    are started without a wait between them are one turn: a team waits for its
+    turn before the first of them, and gives the turn to the next team after the
+    last. While one team's products run, the others do arithmetic.
+
+    Team w waits at barrier w of as many as there are teams. The last team gives
+    the first turn before all work, and team 0 takes the one that is left after
+    it, so that barriers are closed at the end. Teams must have the same number
+    of turns: left as they are, with a warning, are roles in which a loop's range
+    or a branch around it depends on the team.
+
+    Before:
+    ```mlir
+    cta.role "compute" teams(%w in 2) warps(4) regs(240) {
+      cta.work (%b) in (%n) order(#cta.order<natural>) {
+        scf.for %j = %lo to %hi step %c64 iter_args(...) {
+          %sf = cta.mma %q, transpose %k : !qt, !kt -> !sf
+          %of = cta.mma %p, %v into %a : !sp, !kt -> !sf
+    ```
+    After:
+    ```mlir
+    %turn = cta.barrier : !cta.barrier<2>
+    cta.role "compute" teams(%w in 2) warps(4) regs(240) {
+      scf.if %isLast { cta.arrive %turn[%c0] : !cta.barrier<2> }
+      cta.work (%b) in (%n) order(#cta.order<natural>) {
+        scf.for %j = %lo to %hi step %c64 iter_args(...) {
+          cta.sync %turn[%w] : !cta.barrier<2>
+          %sf = cta.mma %q, transpose %k : !qt, !kt -> !sf
+          %of = cta.mma %p, %v into %a : !sp, !kt -> !sf
+          cta.arrive %turn[%next] : !cta.barrier<2>
+    ...
+      scf.if %isFirst { cta.sync %turn[%c0] : !cta.barrier<2> }
+    }
+    ```
+  }];
+  let statistics = [Statistic<"numTurns", "turns", "Places with turns">];
+  let dependentDialects = ["::fa::cta::CtaDialect",
+                           "::mlir::arith::ArithDialect",
+                           "::mlir::scf::SCFDialect"];
+}
+
+def Persistent : Pass<"persistent"> {
+  let summary = "Lets a thread block run many work items";
+  let description = [{
+    Level D to D. The grid becomes as large as the GPU, and each block runs many
+    work items, in both roles the same, one after the other; so what a block
+    needs once is done once, and the loading role is ahead of the computing one
+    from item to item. Items are handed out as they are numbered (`static`), or
+    to whoever is free (`dynamic`: better where they differ in length). Where the
+    longest come first, they come so in groups of heads whose keys and values
+    fit the cache, unless the order has groups already.
+
+    The work must stand inside of the roles, as --specialize-warps leaves it:
+    else roles would have to be started again for each item. Other kernels are
+    left, with a warning.
+
+    Before:
+    ```mlir
+    cta.role "compute" teams(%w in 2) warps(4) regs(240) {
+      cta.work (%b) in (%n) order(#cta.order<lpt>) { ... }
+    ```
+    After:
+    ```mlir
+    cta.role "compute" teams(%w in 2) warps(4) regs(240) {
+      cta.work (%b) in (%n) order(#cta.order<lpt, group_bytes = 33554432, persistent = static>) { ... }
+    ```
+  }];
+  let options = [Option<"dynamic", "dynamic", "bool", /*default=*/"false",
+                        "Hand items to whichever block is free">,
+                 Option<"groupBytes", "group-bytes", "int64_t",
+                        /*default=*/"33554432",
+                        "What a group of heads reads again and again, at most; "
+                        "0 makes no groups">];
+  let statistics = [Statistic<"numKernels", "kernels",
+                              "Kernels made persistent">];
+  let dependentDialects = ["::fa::cta::CtaDialect"];
+}
+
+def UnrollStages : Pass<"unroll-stages"> {
+  let summary = "Unrolls loops over rings by the rings' stages";
+  let description = [{
+    Level D to D. A loop that takes a stage of each ring in a block is unrolled
+    by the number of stages, with a loop for the rest behind it. A round of the
+    unrolled loop ends at the stage where it began, so that a block's stage does
+    not change from round to round: its addresses are made once, before the
+    loop, and no counter is divided in it.
+
+    Of loops in one region that take stages of the same rings, only those with
+    the shortest body are unrolled: those with a longer one are the few partial
+    blocks, and would only fill the instruction cache. Rings of one stage leave
+    nothing to do.
+
+    Before:
+    ```mlir
+    scf.for %j = %lo to %hi step %c64 {
+      %k = cta.consume %r : !cta.ring<2, !kt>
+      ... cta.release %k : !kt
+    }
+    ```
+    After:
+    ```mlir
+    scf.for %j = %lo to %mid step %c128 {
+      %k0 = cta.consume %r : !cta.ring<2, !kt>
+      ... cta.release %k0 : !kt
+      %k1 = cta.consume %r : !cta.ring<2, !kt>
+      ... cta.release %k1 : !kt
+    }
+    scf.for %j = %mid to %hi step %c64 {
+      %k = cta.consume %r : !cta.ring<2, !kt>
+      ... cta.release %k : !kt
+    }
+    ```
+  }];
+  let statistics = [Statistic<"numLoops", "loops", "Loops unrolled">];
+  let dependentDialects = ["::fa::cta::CtaDialect",
+                           "::mlir::arith::ArithDialect",
+                           "::mlir::scf::SCFDialect"];
+}
+
 #endif // FA_DIALECT_CTA_TRANSFORMS_PASSES_TD

@@ -1,0 +1,71 @@
+//===- Persistent.cpp - A thread block runs many work items ---------------===//
+//
+// Part of Flashloom, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Which block runs which items is an attribute of the order; this pass sets it
+// where the kernel is fit for it.
+//
+//===----------------------------------------------------------------------===//
+
+#include "fa/Dialect/Cta/Transforms/Passes.h"
+#include "fa/Support/GpuModules.h"
+#include "fa/Support/Remarks.h"
+
+using namespace mlir;
+
+namespace fa {
+#define GEN_PASS_DEF_PERSISTENT
+#include "fa/Dialect/Cta/Transforms/Passes.h.inc"
+} // namespace fa
+
+using namespace fa;
+
+namespace {
+struct Persistent : public fa::impl::PersistentBase<Persistent> {
+  using Base::Base;
+
+  void runOnOperation() override {
+    for (gpu::GPUFuncOp func : findKernels(getOperation(), "--persistent"))
+      makePersistent(func);
+  }
+
+private:
+  void makePersistent(gpu::GPUFuncOp func) {
+    SmallVector<cta::WorkOp> works;
+    func.walk([&](cta::WorkOp work) { works.push_back(work); });
+    if (works.empty()) {
+      emitWarning(func.getLoc())
+          << "persistent finds no cta.work in '" << func.getName() << "'";
+      return;
+    }
+    for (cta::WorkOp work : works)
+      if (!work->getParentOfType<cta::RoleOp>()) {
+        emitWarning(work.getLoc())
+            << "persistent leaves '" << func.getName()
+            << "': its work starts the roles (run --specialize-warps first)";
+        return;
+      }
+    if (groupBytes < 0) {
+      func.emitError("expects group-bytes of at least 0, but found ")
+          << groupBytes.getValue();
+      return signalPassFailure();
+    }
+    auto persistence =
+        dynamic ? cta::Persistence::Dynamic : cta::Persistence::Static;
+    for (cta::WorkOp work : works) {
+      cta::OrderAttr order = work.getOrder();
+      int64_t bytes = order.getGroupBytes();
+      if (bytes == 0 && order.getKind() == cta::WorkOrder::LPT)
+        bytes = groupBytes;
+      work.setOrderAttr(cta::OrderAttr::get(func.getContext(), order.getKind(),
+                                            bytes, persistence));
+    }
+    ++numKernels;
+    remarkDecision(func, "persistent", "items")
+        << remark::reason("{0}", cta::stringifyPersistence(persistence));
+  }
+};
+} // namespace
