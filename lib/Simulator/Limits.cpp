@@ -155,8 +155,8 @@ static LogicalResult checkRole(cta::RoleOp role, int64_t blockThreads,
 /// than it may have. Roles hand around what is there, and nothing else.
 static int64_t getLaunchRegisters(int64_t threads, const Target &target) {
   constexpr int64_t unit = 8;
-  return std::min(target.registersPerSM / threads / unit * unit,
-                  llvm::alignTo(target.maxRegistersPerThread, unit));
+  return std::min<int64_t>(target.registersPerSM / threads / unit * unit,
+                           llvm::alignTo(target.maxRegistersPerThread, unit));
 }
 
 static LogicalResult checkRegisters(const Kernel &kernel,

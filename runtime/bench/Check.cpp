@@ -109,8 +109,7 @@ static Layout layoutOf(const Options &options) {
 
 Case::Case(const Options &options, const rt::Kernel &kernel, const Sizes &sizes,
            const Device &device)
-    : variant(findVariant(kernel.variant)), sizes(sizes),
-      scale(defaultScale(kernel)),
+    : sizes(sizes), scale(defaultScale(kernel)),
       q(kernel.dtype, sizes.batch, sizes.heads, sizes.seqQ, sizes.dim,
         layoutOf(options), kGuardRows),
       k(kernel.dtype, sizes.batch, sizes.kvHeads, sizes.seqKv, sizes.dim,

@@ -78,6 +78,7 @@ float fa::bench::roundTo(fa_dtype dtype, float value) {
   case FA_F16:
     return fromF16(toF16(value));
   case FA_F32:
+  case FA_I32:
     break;
   }
   return value;
