@@ -3,7 +3,7 @@
 // RUN:   --sizes=B=1,Hq=2,Hkv=1,Sq=70,Skv=333 2>&1 | FileCheck %s
 // RUN: fa-run %S/../../kernels-gen/specs/attention.mlir --choose-schedule="br=16 bc=64 teams=1" --tile --interchange \
 // RUN:   --delay-normalization --split-kv=splits=3 --pad-tiles --online-softmax --outline-kernels --map-warps \
-// RUN:   --on=sim --check --sizes='B=2,Hq=4,Hkv=1,Sq=5,Skv=333;Skv=20;Skv=0' 2>&1 | FileCheck %s --check-prefix=SHORT
+// RUN:   --on=sim --check --sizes=B=2,Hq=4,Hkv=1,Sq=5,Skv=333 --sizes=Sq=5,Skv=20 --sizes=Sq=5,Skv=0 2>&1 | FileCheck %s --check-prefix=SHORT
 // RUN: fa-run %S/../../kernels-gen/specs/attention.mlir --choose-schedule="br=16 bc=64 teams=1" --tile --interchange \
 // RUN:   --delay-normalization --split-kv=splits=1 --pad-tiles --online-softmax --outline-kernels --map-warps \
 // RUN:   --on=sim --check --sizes=B=1,Hq=1,Hkv=1,Sq=5,Skv=100 2>&1 | FileCheck %s --check-prefix=ONE

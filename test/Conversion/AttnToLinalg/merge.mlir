@@ -34,6 +34,7 @@ func.func @tiles(%as: tensor<?x64x32xf32>, %ms: tensor<?x64xf32>, %ls: tensor<?x
 // CHECK: %[[S:.*]] = tensor.extract_slice {{.*}} : tensor<3x1x2x8xf32> to tensor<1x2x8xf32>
 // CHECK: %[[P:.*]] = tensor.extract_slice {{.*}} : tensor<3x1x2x8x32xf32> to tensor<1x2x8x32xf32>
 // CHECK: linalg.generic {{.*}} ins(%[[W]], %[[S]], %[[P]] {{.*}} outs(%[[A]]
+// CHECK: scf.yield
 // CHECK: %[[INV:.*]] = linalg.generic
 // CHECK: arith.divf
 // CHECK: linalg.generic {{.*}} ins(%[[INV]] {{.*}} outs(%[[ALL]]#0

@@ -5,13 +5,13 @@
 // where the first does.
 // CHECK: gpu.module @attention_kernels
 // CHECK: gpu.func @attention_0
-// CHECK-SAME: cta.extents = [#cta.extent<arg = 4, dim = 0, tile = 1>, #cta.extent<arg = 4, dim = 3
+// CHECK-SAME: cta.extents = [#cta.extent<arg = 2, dim = 0, tile = 1>, #cta.extent<arg = 2, dim = 3
 // CHECK: cta.mma
-// CHECK: cta.store %{{.*}}, %arg4
-// CHECK: cta.store %{{.*}}, %arg5[{{.*}}] until
+// CHECK: cta.store %{{.*}}, %arg2[
+// CHECK: cta.store %{{.*}}, %arg3[{{.*}}] until
 // CHECK: gpu.func @attention_1
-// CHECK-SAME: (%[[ACC:[^:]*]]: memref<?x?x?x?x64xf32
-// CHECK-SAME: %[[MAX:arg1|%arg1]]: memref<?x?x?x?xf32
+// CHECK-SAME: (%[[ACC:[^:]*]]: memref<?x1x4x?x64xf32
+// CHECK-SAME: %[[MAX:[^:]*]]: memref<?x1x4x?xf32
 // CHECK: %[[N:.*]] = memref.dim %[[ACC]], %c0
 // CHECK: scf.for %{{.*}} = %c0 to %[[N]]
 // CHECK: %[[ROW:.*]] = cta.row
