@@ -73,6 +73,11 @@ static void buildBlocks(OpPassManager &pm, const PipelineOptions &options,
   attn::SkipMaskedBlocksOptions skip;
   skip.blockLists = options.blockLists && options.level <= Level::Arithmetic;
   function.addPass(attn::createSkipMaskedBlocks(skip));
+  if (!options.splitKV.empty()) {
+    attn::SplitKVOptions split;
+    split.splits = options.splitKV;
+    function.addPass(attn::createSplitKV(split));
+  }
   function.addPass(attn::createPadTiles());
   if (options.level == Level::Blocks)
     return;
@@ -115,6 +120,10 @@ static void buildMachineCode(OpPassManager &pm, OpPassManager &kernels,
 
 void fa::buildKernelPipeline(OpPassManager &pm,
                              const PipelineOptions &options) {
+  // C: a kernel for each parallel loop, where there are several.
+  if (!options.splitKV.empty())
+    pm.addPass(createOutlineKernels());
+
   // C to D: a thread block's program, its copies ahead of their use.
   pm.addPass(createMapWarps());
   OpPassManager &kernels = pm.nest<gpu::GPUModuleOp>();

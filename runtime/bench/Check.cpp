@@ -15,6 +15,7 @@
 #include "Launch.h"
 #include "Tolerance.h"
 #include "Verbs.h"
+#include "Workspace.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -26,13 +27,16 @@
 using namespace fa;
 using namespace fa::bench;
 
+/// Parts of the keys that leave a remainder.
+static constexpr int32_t kOtherSplits = 3;
+
 /// NaN rows behind each sequence.
 static constexpr int64_t kGuardRows = 8;
 
 /// Sequence lengths around and off every tile edge, without rows, without keys.
 static constexpr int64_t kOddLengths[][2] = {
-    {1, 20}, {5, 2},  {113, 271}, {128, 1000}, {1000, 128},
-    {0, 16}, {16, 0}, {1, 1},     {17, 17},    {4097, 4097}};
+    {1, 20}, {5, 2}, {113, 271}, {128, 1000}, {1000, 128}, {0, 16},
+    {16, 0}, {1, 1}, {17, 17},   {1, 4099},   {4097, 4097}};
 
 /// Lengths of packed sequences that other implementations were reported to
 /// fault on: rows without a key, sequences without rows, without keys.
@@ -88,8 +92,9 @@ private:
   void checkGroup(const std::vector<size_t> &kernels);
   bool takesExtras(size_t index, const Case &problem);
   void checkKernel(size_t index, Case &problem);
-  void launch(size_t index, Case &problem);
-  std::string checkUnusedKeys(size_t index, Case &problem);
+  void checkSplits(size_t index, Case &problem, int32_t splits);
+  void launch(size_t index, Case &problem, int32_t splits);
+  std::string checkUnusedKeys(size_t index, Case &problem, int32_t splits);
   std::vector<Sizes> sizesFor(const rt::Kernel &kernel) const;
   void report(const rt::Kernel &kernel, const Case &problem,
               const Comparison &result);
@@ -179,12 +184,13 @@ static int64_t kvHeadsFor(const rt::Kernel &kernel, int64_t heads) {
 
 std::vector<Sizes> Checker::sizesFor(const rt::Kernel &kernel) const {
   std::vector<Sizes> list;
-  auto add = [&](int64_t batch, int64_t heads, int64_t seqQ, int64_t seqKv) {
-    list.push_back({batch, heads, kvHeadsFor(kernel, heads), seqQ, seqKv,
-                    kernel.headDim, kernel.headDimV});
+  auto add = [&](int64_t batch, int64_t heads, int64_t seqQ, int64_t seqKv,
+                 int64_t kvHeads = 0) {
+    list.push_back({batch, heads, kvHeads ? kvHeads : kvHeadsFor(kernel, heads),
+                    seqQ, seqKv, kernel.headDim, kernel.headDimV});
   };
-  for (const auto &size : options.sizes)
-    add(size[0], size[1], size[2], size[3]);
+  for (const auto &[batch, heads, kvHeads, seqQ, seqKv] : options.sizes)
+    add(batch, heads, seqQ, seqKv, kvHeads);
   if (!list.empty())
     return list;
   bool isPacked = findVariant(kernel.variant)->isPacked;
@@ -227,12 +233,16 @@ void Checker::report(const rt::Kernel &kernel, const Case &problem,
   std::fflush(stdout);
 }
 
-void Checker::launch(size_t index, Case &problem) {
+void Checker::launch(size_t index, Case &problem, int32_t splits) {
   const rt::Kernel &kernel = library.kernel(index);
   problem.dO.fillBytes(0xff);
   problem.dLse.fillBytes(0xff);
   fa_forward_params params = problem.params(kernel);
   rt::Problem arguments = rt::checkProblem(&params);
+  // Kernels that do not split take no number of parts.
+  if (kernel.plan.maxSplits)
+    params.splits = splits;
+  Workspace workspace(device, library, index, arguments, params);
   rt::launch(library, index, arguments, params, device.stream());
   device.wait(options.timeoutS, kernel.name + " on " + problem.describe());
   problem.dO.download(problem.o.bytes().data(), problem.o.bytes().size());
@@ -241,10 +251,11 @@ void Checker::launch(size_t index, Case &problem) {
 
 /// "" where zeros in the place of the keys that do not count give the same
 /// bits, else what differs.
-std::string Checker::checkUnusedKeys(size_t index, Case &problem) {
+std::string Checker::checkUnusedKeys(size_t index, Case &problem,
+                                     int32_t splits) {
   std::vector<uint8_t> o = problem.o.bytes(), lse = problem.lse.bytes();
   problem.fillUnusedKeys(0, 0);
-  launch(index, problem);
+  launch(index, problem, splits);
   problem.fillUnusedKeys(std::numeric_limits<float>::quiet_NaN(),
                          std::numeric_limits<float>::infinity());
   if (o == problem.o.bytes() && lse == problem.lse.bytes())
@@ -252,12 +263,21 @@ std::string Checker::checkUnusedKeys(size_t index, Case &problem) {
   return "keys past the valid length make a difference";
 }
 
+/// Checks a kernel with the runtime's number of parts and another, or the given
+/// one.
 void Checker::checkKernel(size_t index, Case &problem) {
+  const int32_t given = int32_t(options.splits);
+  checkSplits(index, problem, given);
+  if (!given && library.kernel(index).plan.maxSplits)
+    checkSplits(index, problem, kOtherSplits);
+}
+
+void Checker::checkSplits(size_t index, Case &problem, int32_t splits) {
   const rt::Kernel &kernel = library.kernel(index);
-  launch(index, problem);
+  launch(index, problem, splits);
   Comparison result = compare(problem.o, problem.lse, problem.reference);
   if (result.passed() && problem.hasUnusedKeys())
-    result.fault = checkUnusedKeys(index, problem);
+    result.fault = checkUnusedKeys(index, problem, splits);
   Tally &tally = tallies[index];
   ++tally.problems;
   tally.failed += !result.passed();

@@ -59,15 +59,28 @@ static std::vector<std::string> split(const std::string &text, char separator) {
   return parts;
 }
 
+/// "H", or "H/Hkv" where H is a multiple of Hkv; without one it is 0.
+static bool parseHeads(const std::string &text, int64_t &heads,
+                       int64_t &kvHeads) {
+  std::vector<std::string> parts = split(text, '/');
+  kvHeads = 0;
+  if (parts.size() > 2 || !parseInteger(parts[0], 0, kMaxSize, heads))
+    return false;
+  return parts.size() == 1 ||
+         (parseInteger(parts[1], 1, kMaxSize, kvHeads) && heads % kvHeads == 0);
+}
+
 static bool setSizes(Options &options, const std::string &text) {
   options.sizes.clear();
   for (const std::string &entry : split(text, ';')) {
     std::vector<std::string> numbers = split(entry, ',');
-    std::array<int64_t, 4> sizes;
-    if (numbers.size() != sizes.size())
+    std::array<int64_t, 5> sizes;
+    if (numbers.size() != sizes.size() - 1 ||
+        !parseInteger(numbers[0], 0, kMaxSize, sizes[0]) ||
+        !parseHeads(numbers[1], sizes[1], sizes[2]))
       return false;
-    for (size_t i = 0; i < sizes.size(); ++i)
-      if (!parseInteger(numbers[i], 0, kMaxSize, sizes[i]))
+    for (size_t i = 2; i < numbers.size(); ++i)
+      if (!parseInteger(numbers[i], 0, kMaxSize, sizes[i + 1]))
         return false;
     options.sizes.push_back(sizes);
   }
@@ -116,6 +129,25 @@ static bool setSeed(Options &options, const std::string &text) {
   return true;
 }
 
+static bool setSplits(Options &options, const std::string &text) {
+  return parseInteger(text, 0, kMaxSize, options.splits);
+}
+
+static bool setSq(Options &options, const std::string &text) {
+  return parseInteger(text, 1, kMaxSize, options.sq);
+}
+
+static bool setBatch(Options &options, const std::string &text) {
+  return parseInteger(text, 1, kMaxSize, options.batch);
+}
+
+static bool setHeads(Options &options, const std::string &text) {
+  bool isValid = parseHeads(text, options.heads, options.kvHeads);
+  if (options.kvHeads == 0)
+    options.kvHeads = options.heads;
+  return isValid && options.heads > 0;
+}
+
 static bool setRuns(Options &options, const std::string &text) {
   int64_t value;
   if (!parseInteger(text, 1, kMaxRuns, value))
@@ -159,7 +191,10 @@ static const Flag kFlags[] = {
     {"--timeout-s", "SECONDS", Verb::Help, setTimeout,
      "a kernel that runs longer hangs (60)"},
     {"--seed", "N", Verb::Help, setSeed, "of the random inputs (0)"},
-    {"--sizes", "B,H,Sq,Skv;...", Verb::Check, setSizes,
+    {"--splits", "N", Verb::Help, setSplits,
+     "parts of the keys, of kernels that split them (0: the runtime's choice; "
+     "check: 3 too)"},
+    {"--sizes", "B,H[/Hkv],Sq,Skv;...", Verb::Check, setSizes,
      "the problems (a list of odd ones, and the benchmark's)"},
     {"--dist", "normal|large:X|constant:X", Verb::Check, setDistribution,
      "elements of q and k: normal draws, X times those, or all X (normal)"},
@@ -168,6 +203,10 @@ static const Flag kFlags[] = {
      "the first column of the CSV (flashloom)"},
     {"--seqs", "S,...", Verb::Time, setSeqs,
      "sequence lengths (512,1024,2048,4096,8192,16384)"},
+    {"--sq", "N", Verb::Time, setSq,
+     "decoding: N queries, --seqs keys, --batch, --heads; rate is GB/s"},
+    {"--batch", "B", Verb::Time, setBatch, "of decoding (16)"},
+    {"--heads", "H[/Hkv]", Verb::Time, setHeads, "of decoding (32/8)"},
     {"--runs", "N", Verb::Time, setRuns, "timed launches a cell (30)"},
     {"--warmup", "N", Verb::Time, setWarmup, "launches before those (10)"},
     {"--verbose-clock", "", Verb::Time, setVerboseClock,
@@ -213,7 +252,10 @@ std::string fa::bench::helpText() {
          "time prints CSV: peer,pass,dtype,head_dim,head_dim_v,variant,batch,"
          "heads,\nkv_heads,seq_q,seq_kv,median_ms,rate (TFLOP/s), at "
          "batch*seq = 16384 and\nheads*head_dim = 2048. Where several kernels "
-         "fit a cell, the one that the\nruntime prefers is timed.\n\n"
+         "fit a cell, the one that the\nruntime prefers is timed. With --sq "
+         "the "
+         "cells are those of decoding, pass is\ndecode, and rate GB/s of k and "
+         "v, each read once.\n\n"
          "Options of both (and what holds without them):\n" +
          flagLines(Verb::Help) + "\nOptions of check:\n" +
          flagLines(Verb::Check) + "\nOptions of time:\n" +

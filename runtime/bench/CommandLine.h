@@ -30,14 +30,22 @@ struct Options {
   double timeoutS = 60;
   uint64_t seed = 0;
 
-  /// check: batch, heads, seq_q, seq_kv; empty: the default sizes.
-  std::vector<std::array<int64_t, 4>> sizes;
+  /// Parts of the keys, of kernels that split them; 0: the runtime's choice.
+  int64_t splits = 0;
+
+  /// check: batch, heads, kv_heads (0: the verb's own choice), seq_q, seq_kv;
+  /// empty: the default sizes.
+  std::vector<std::array<int64_t, 5>> sizes;
   Distribution distribution;
   bool verbose = false;
 
   /// time.
   std::string name = "flashloom";
   std::vector<int64_t> seqs = {512, 1024, 2048, 4096, 8192, 16384};
+  /// Decoding, of so many queries against caches of `seqs` keys; 0: as many
+  /// queries as keys.
+  int64_t sq = 0;
+  int64_t batch = 16, heads = 32, kvHeads = 8; ///< of decoding
   int runs = 30, warmup = 10;
   bool verboseClock = false;
 };

@@ -105,9 +105,10 @@ DeviceBuffer::DeviceBuffer(const Device &device, size_t bytes)
 
 DeviceBuffer::~DeviceBuffer() { device.api().memFree(address); }
 
-void DeviceBuffer::upload(const void *from, size_t bytes) const {
+void DeviceBuffer::upload(const void *from, size_t bytes, size_t offset) const {
   if (bytes)
-    device.check(device.api().memcpyHtoD(address, from, bytes), "cuMemcpyHtoD");
+    device.check(device.api().memcpyHtoD(address + offset, from, bytes),
+                 "cuMemcpyHtoD");
 }
 
 void DeviceBuffer::download(void *to, size_t bytes) const {

@@ -93,7 +93,8 @@ public:
 
   void *data() const { return reinterpret_cast<void *>(address); }
   CuAddress deviceAddress() const { return address; }
-  void upload(const void *from, size_t bytes) const;
+  /// Copies to the place `offset` bytes behind the beginning.
+  void upload(const void *from, size_t bytes, size_t offset = 0) const;
   void download(void *to, size_t bytes) const;
   void fillBytes(unsigned char value) const;
 

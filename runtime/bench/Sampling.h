@@ -22,6 +22,9 @@ struct Sizes {
 
   int64_t rows() const { return batch * heads * seqQ; }
 
+  /// Elements of k and v.
+  int64_t cache() const { return batch * kvHeads * seqKv * (dim + dimV); }
+
   /// What a variant needs to know; without its tensors.
   VariantData variantData() const {
     return {batch, heads, seqQ, seqKv, {}, lengths};

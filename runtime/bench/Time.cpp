@@ -12,6 +12,7 @@
 #include "SmClock.h"
 #include "Stopwatch.h"
 #include "Verbs.h"
+#include "Workspace.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -57,9 +58,13 @@ private:
 
 } // namespace
 
-/// `count` normal draws of an element type on the device.
+/// Above this many elements draws are repeated: speed does not depend on it.
+static constexpr int64_t kMostDraws = int64_t(1) << 25;
+
+/// `all` normal draws of an element type on the device.
 static void uploadNormal(const DeviceBuffer &buffer, fa_dtype dtype,
-                         int64_t count, uint64_t stream) {
+                         int64_t all, uint64_t stream) {
+  int64_t count = std::min(all, kMostDraws);
   std::vector<uint8_t> bytes(count * rt::dtypeBytes(dtype));
   parallelRanges(count, 1 << 16, [&](int64_t lo, int64_t hi) {
     std::vector<float> values(hi - lo);
@@ -68,7 +73,10 @@ static void uploadNormal(const DeviceBuffer &buffer, fa_dtype dtype,
     narrow(dtype, values.data(), bytes.data() + lo * rt::dtypeBytes(dtype),
            hi - lo);
   });
-  buffer.upload(bytes.data(), bytes.size());
+  for (int64_t first = 0; first < all; first += count)
+    buffer.upload(bytes.data(),
+                  std::min(count, all - first) * rt::dtypeBytes(dtype),
+                  first * rt::dtypeBytes(dtype));
 }
 
 Buffers::Buffers(const Device &device, fa_dtype dtype, int64_t elements,
@@ -84,12 +92,12 @@ Buffers::Buffers(const Device &device, fa_dtype dtype, int64_t elements,
 }
 
 static fa_tensor viewOf(const DeviceBuffer &buffer, fa_dtype dtype,
-                        const Sizes &sizes, int64_t dim, Layout layout) {
-  int64_t heads = sizes.heads, seq = sizes.seqQ;
+                        int64_t batch, int64_t heads, int64_t seq, int64_t dim,
+                        Layout layout) {
   fa_tensor tensor = {buffer.data(),
                       dtype,
                       4,
-                      {sizes.batch, heads, seq, dim},
+                      {batch, heads, seq, dim},
                       {heads * seq * dim, seq * dim, dim, 1}};
   if (layout == Layout::Bshd) {
     tensor.strides[1] = dim;
@@ -103,10 +111,18 @@ static fa_forward_params cellParams(const rt::Kernel &kernel,
                                     Layout layout) {
   fa_forward_params params = {};
   params.struct_size = sizeof(params);
-  params.q = viewOf(buffers.q, kernel.dtype, sizes, sizes.dim, layout);
-  params.k = viewOf(buffers.k, kernel.dtype, sizes, sizes.dim, layout);
-  params.v = viewOf(buffers.v, kernel.dtype, sizes, sizes.dimV, layout);
-  params.o = viewOf(buffers.o, kernel.dtype, sizes, sizes.dimV, layout);
+  auto ofQueries = [&](const DeviceBuffer &buffer, int64_t dim) {
+    return viewOf(buffer, kernel.dtype, sizes.batch, sizes.heads, sizes.seqQ,
+                  dim, layout);
+  };
+  auto ofKeys = [&](const DeviceBuffer &buffer, int64_t dim) {
+    return viewOf(buffer, kernel.dtype, sizes.batch, sizes.kvHeads, sizes.seqKv,
+                  dim, layout);
+  };
+  params.q = ofQueries(buffers.q, sizes.dim);
+  params.k = ofKeys(buffers.k, sizes.dim);
+  params.v = ofKeys(buffers.v, sizes.dimV);
+  params.o = ofQueries(buffers.o, sizes.dimV);
   params.lse = {buffers.lse.data(),
                 FA_F32,
                 3,
@@ -155,7 +171,7 @@ double Timer::measure(size_t index, const fa_forward_params &params) {
 /// Prints the row of a cell; false where the cell failed.
 bool Timer::timeCell(size_t index, int64_t seq, const Buffers &buffers) {
   const rt::Kernel &kernel = library.kernel(index);
-  Sizes sizes = benchmarkSizes(kernel, seq);
+  Sizes sizes = cellSizes(options, kernel, seq);
   std::string columns = cellColumns(kernel, sizes);
   bool timed = false;
   try {
@@ -167,10 +183,16 @@ bool Timer::timeCell(size_t index, int64_t seq, const Buffers &buffers) {
     fa_forward_params params = cellParams(
         kernel, variant.isPacked ? packed(sizes) : sizes, buffers, layout);
     extras.addTo(params);
+    params.splits = kernel.plan.maxSplits ? int32_t(options.splits) : 0;
+    Workspace workspace(device, library, index, rt::checkProblem(&params),
+                        params);
     double ms = measure(index, params);
-    double flops = sizes.flops() * variant.share(data);
+    double rate = sizes.flops() * variant.share(data) / ms / 1e9;
+    if (options.sq)
+      rate = double(sizes.cache() * rt::dtypeBytes(kernel.dtype)) / ms / 1e6;
     std::printf("%s,%s,%s,%.4f,%.1f\n", options.name.c_str(),
-                kernel.pass.c_str(), columns.c_str(), ms, flops / ms / 1e9);
+                options.sq ? "decode" : kernel.pass.c_str(), columns.c_str(),
+                ms, rate);
     timed = true;
   } catch (const rt::Failure &failure) {
     // As bench_torch.py does: a refused cell keeps its row.
@@ -188,16 +210,20 @@ int64_t Timer::mostElements(const std::vector<size_t> &kernels) const {
   int64_t most = 0;
   for (size_t index : kernels)
     for (int64_t seq : options.seqs) {
-      Sizes sizes = benchmarkSizes(library.kernel(index), seq);
-      most = std::max(most, sizes.rows() * std::max(sizes.dim, sizes.dimV));
+      Sizes sizes = cellSizes(options, library.kernel(index), seq);
+      int64_t rows =
+          std::max(sizes.rows(), sizes.batch * sizes.kvHeads * sizes.seqKv);
+      most = std::max(most, rows * std::max(sizes.dim, sizes.dimV));
     }
   return most;
 }
 
-/// One kernel for each cell: the one that the runtime prefers. In the order of
-/// bench_torch.py: by dtype, head dimensions, variant.
+/// One kernel for each cell: the one that the runtime prefers for so many rows
+/// and heads that share one of k and v. In the order of bench_torch.py: by
+/// dtype, head dimensions, variant.
 static std::vector<size_t> preferredKernels(const rt::Library &library,
-                                            const std::vector<size_t> &all) {
+                                            const std::vector<size_t> &all,
+                                            int64_t seqQ, int64_t group) {
   std::map<std::tuple<int, int64_t, int64_t, int>, size_t> best;
   std::vector<std::string> variants;
   for (size_t index : all) {
@@ -208,7 +234,8 @@ static std::vector<size_t> preferredKernels(const rt::Library &library,
       variants.push_back(kernel.variant);
     auto [entry, inserted] = best.try_emplace(
         {kernel.dtype, kernel.headDim, kernel.headDimV, variant}, index);
-    if (!inserted && rt::isPreferred(kernel, library.kernel(entry->second)))
+    if (!inserted &&
+        rt::isPreferred(kernel, library.kernel(entry->second), seqQ, group))
       entry->second = index;
   }
   std::vector<size_t> chosen;
@@ -226,7 +253,11 @@ int Timer::run() {
   std::fprintf(stderr, "# %s\n", device.describe().c_str());
   std::printf("peer,pass,dtype,head_dim,head_dim_v,variant,batch,heads,"
               "kv_heads,seq_q,seq_kv,median_ms,rate\n");
-  std::vector<size_t> kernels = preferredKernels(library, fitting);
+  // Cells that are not decoding's have as many queries as keys.
+  std::vector<size_t> kernels =
+      options.sq ? preferredKernels(library, fitting, options.sq,
+                                    options.heads / options.kvHeads)
+                 : preferredKernels(library, fitting, options.seqs.front(), 1);
   int64_t elements = mostElements(kernels);
   for (size_t index : kernels) {
     const rt::Kernel &kernel = library.kernel(index);

@@ -47,6 +47,14 @@ Sizes fa::bench::benchmarkSizes(const rt::Kernel &kernel, int64_t seq) {
   return sizes;
 }
 
+Sizes fa::bench::cellSizes(const Options &options, const rt::Kernel &kernel,
+                           int64_t seq) {
+  if (options.sq == 0)
+    return benchmarkSizes(kernel, seq);
+  return {options.batch, options.heads,  options.kvHeads, options.sq,
+          seq,           kernel.headDim, kernel.headDimV};
+}
+
 float fa::bench::defaultScale(const rt::Kernel &kernel) {
   return 1 / std::sqrt(float(kernel.headDim));
 }

@@ -33,6 +33,9 @@ std::vector<size_t> fittingKernels(const Options &options,
 /// Tokens and model width of the benchmark, as in FlashAttention-3's paper.
 inline constexpr int64_t kTokens = 16384, kWidth = 2048;
 
+/// The cell of `time` with `seq` keys: the benchmark's, or decoding's.
+Sizes cellSizes(const Options &options, const rt::Kernel &kernel, int64_t seq);
+
 /// The benchmark's problem for a kernel and a sequence length.
 Sizes benchmarkSizes(const rt::Kernel &kernel, int64_t seq);
 

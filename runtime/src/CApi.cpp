@@ -14,6 +14,7 @@
 #include "Failure.h"
 #include "KernelChoice.h"
 #include "Launch.h"
+#include "Plan.h"
 
 #include "flashloom/fa_runtime.h"
 
@@ -166,6 +167,31 @@ fa_status fa_forward_pick(const fa_library *library,
     size_t picked = pickKernel(library->library, problem, currentCapability());
     checkExtras(library->library.kernel(picked), problem, *params);
     *index = picked;
+  });
+}
+
+fa_status fa_forward_workspace(fa_library *library,
+                               const fa_forward_params *params, size_t *bytes) {
+  return guarded([&] {
+    requirePointer(library, "library");
+    requirePointer(bytes, "bytes");
+    Problem problem = checkProblem(params);
+    *bytes = 0;
+    if (problem.empty())
+      return;
+    size_t index = pickKernel(library->library, problem, currentCapability());
+    *bytes = size_t(workspaceBytes(library->library, index, problem, *params));
+  });
+}
+
+fa_status fa_kernel_workspace(fa_library *library, size_t index,
+                              const fa_forward_params *params, size_t *bytes) {
+  return guarded([&] {
+    requirePointer(library, "library");
+    requirePointer(bytes, "bytes");
+    Problem problem = checkProblem(params);
+    requireMatch(library->library.kernel(index), problem);
+    *bytes = size_t(workspaceBytes(library->library, index, problem, *params));
   });
 }
 

@@ -56,6 +56,8 @@ static DriverApi loadDriver() {
   loadDriverSymbol(api.threadExchangeStreamCaptureMode,
                    "cuThreadExchangeStreamCaptureMode", /*optional=*/true);
   loadDriverSymbol(api.launchKernel, "cuLaunchKernel");
+  loadDriverSymbol(api.occupancyMaxActiveBlocksPerMultiprocessor,
+                   "cuOccupancyMaxActiveBlocksPerMultiprocessor");
   loadDriverSymbol(api.tensorMapEncodeTiled, "cuTensorMapEncodeTiled",
                    /*optional=*/true);
   return api;

@@ -63,6 +63,8 @@ struct DriverApi {
   CuResult (*moduleUnload)(CuModule) = nullptr;
   CuResult (*moduleGetFunction)(CuFunction *, CuModule, const char *) = nullptr;
   CuResult (*funcSetAttribute)(CuFunction, int, int) = nullptr;
+  CuResult (*occupancyMaxActiveBlocksPerMultiprocessor)(int *, CuFunction, int,
+                                                        size_t) = nullptr;
   /// Optional: lets a module be loaded while a stream is being captured.
   CuResult (*threadExchangeStreamCaptureMode)(int *) = nullptr;
   CuResult (*launchKernel)(CuFunction, unsigned, unsigned, unsigned, unsigned,

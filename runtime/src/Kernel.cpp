@@ -9,7 +9,19 @@
 
 using namespace fa::rt;
 
-bool fa::rt::isPreferred(const Kernel &a, const Kernel &b) {
+/// How well a kernel suits so many rows: 0 best.
+static int rankFor(const Kernel &kernel, int64_t seqQ, int64_t group) {
+  if (kernel.maxRows == 0)
+    return 1;
+  int64_t rows = kernel.packsHeads ? seqQ * group : seqQ;
+  return rows <= kernel.maxRows ? 0 : 2;
+}
+
+bool fa::rt::isPreferred(const Kernel &a, const Kernel &b, int64_t seqQ,
+                         int64_t group) {
+  int rankA = rankFor(a, seqQ, group), rankB = rankFor(b, seqQ, group);
+  if (rankA != rankB)
+    return rankA < rankB;
   if (a.arch < b.arch || b.arch < a.arch)
     return b.arch < a.arch;
   return a.format == Format::Cubin && b.format == Format::Ptx;

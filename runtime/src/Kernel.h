@@ -39,6 +39,7 @@ enum class Argument {
   KvHeads,
   SeqQ,
   SeqKv,
+  Splits,         ///< the parts that the keys are split into
   SequenceStarts, ///< one more than there are packed sequences
   Extra,          ///< one of fa_forward_params::extras, by name
 };
@@ -87,6 +88,44 @@ struct TensorMapParam {
   int64_t chunkBytes() const { return swizzle ? swizzle : 16; }
 };
 
+/// A tensor that one launch of a plan leaves for another.
+struct Workspace {
+  std::string name;
+  fa_dtype dtype = FA_F32;
+  std::vector<SizeRule> sizes;
+};
+
+/// What a launch of a plan passes: one of the kernel's params, or a workspace.
+struct LaunchArgument {
+  bool isWorkspace = false;
+  size_t index = 0;
+};
+
+/// One factor of a launch's grid, of an argument's dimension.
+struct PlannedFactor {
+  size_t argument;
+  int dim;
+  int64_t tile;
+};
+
+/// One launch of a plan.
+struct PlannedLaunch {
+  std::string entry;
+  std::vector<LaunchArgument> args;
+  std::vector<PlannedFactor> grid;
+  int32_t block = 0, sharedBytes = 0, registers = 0, spillBytes = 0;
+};
+
+/// Several launches, one after another.
+struct LaunchPlan {
+  /// The parts that the keys can be split into, 0 where they are not, and the
+  /// keys of the smallest part that is worth one.
+  int32_t maxSplits = 0;
+  int64_t splitKeys = 1;
+  std::vector<Workspace> workspaces;
+  std::vector<PlannedLaunch> launches; ///< empty: the kernel is one launch
+};
+
 struct Kernel {
   std::string name, file, archText, pass, variant, pipeline, entry, hash, ptxas,
       schedule;
@@ -105,15 +144,25 @@ struct Kernel {
   int32_t blocksPerSM = 0;
   int32_t block = 0, sharedBytes = 0, registers = 0, spillBytes = 0;
 
+  /// The most rows of a head that the kernel is meant for; 0: any number.
+  int64_t maxRows = 0;
+  /// Neither mask nor score depend on head or row: heads of q that share one of
+  /// k and v may be passed as rows of one head.
+  bool packsHeads = false;
+  /// Of a kernel of several launches: entry, block and the figures above are
+  /// those of the first.
+  LaunchPlan plan;
+
   bool runsOn(ComputeCapability device) const {
     return format == Format::Cubin ? arch.cubinRunsOn(device)
                                    : arch.ptxRunsOn(device);
   }
 };
 
-/// Whether `a` is preferred where both fit: the higher architecture, then a
-/// cubin before PTX.
-bool isPreferred(const Kernel &a, const Kernel &b);
+/// Whether `a` is preferred for seq_q rows and so many heads that share one of
+/// k and v, where both fit: one that is meant for so few, then the higher
+/// architecture, then a cubin before PTX.
+bool isPreferred(const Kernel &a, const Kernel &b, int64_t seqQ, int64_t group);
 
 /// "bf16"; "none" for values outside the enumeration.
 const char *dtypeName(fa_dtype dtype);

@@ -14,11 +14,18 @@
 
 using namespace fa::rt;
 
+/// Whether the kernel computes the problem's variant. The one query of a causal
+/// problem sees all keys.
+static bool isVariant(const Kernel &kernel, const Problem &problem) {
+  bool seesAll = problem.variant == "causal" && problem.seqQ == 1 &&
+                 kernel.variant == "full" && kernel.packsHeads;
+  return kernel.variant == problem.variant || seesAll;
+}
+
 /// Everything of `matches` but the heads.
 static bool isOfKind(const Kernel &kernel, const Problem &problem) {
   return kernel.dtype == problem.dtype && kernel.headDim == problem.headDim &&
-         kernel.headDimV == problem.headDimV &&
-         kernel.variant == problem.variant;
+         kernel.headDimV == problem.headDimV && isVariant(kernel, problem);
 }
 
 static bool takesHeads(const Kernel &kernel, const Problem &problem) {
@@ -78,7 +85,8 @@ size_t fa::rt::pickKernel(const Library &library, const Problem &problem,
       continue;
     anyMatch = true;
     if (kernels[i].runsOn(device) &&
-        (best == kernels.size() || isPreferred(kernels[i], kernels[best])))
+        (best == kernels.size() ||
+         isPreferred(kernels[i], kernels[best], problem.seqQ, problem.group())))
       best = i;
   }
   if (best != kernels.size())
@@ -109,7 +117,8 @@ void fa::rt::requireMatch(const Kernel &kernel, const Problem &problem) {
                std::to_string(problem.headDim));
   requireEqual(kernel, "head_dim_v", std::to_string(kernel.headDimV),
                std::to_string(problem.headDimV));
-  requireEqual(kernel, "variant", kernel.variant, problem.variant);
+  if (!isVariant(kernel, problem))
+    requireEqual(kernel, "variant", kernel.variant, problem.variant);
   requireEqual(kernel, "kv_heads", std::to_string(problem.heads),
                std::to_string(problem.kvHeads));
 }

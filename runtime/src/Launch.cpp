@@ -10,6 +10,7 @@
 #include "Extras.h"
 #include "Failure.h"
 #include "KernelChoice.h"
+#include "Plan.h"
 #include "TensorMap.h"
 
 #include <algorithm>
@@ -18,19 +19,25 @@
 
 using namespace fa::rt;
 
-/// Appends the expanded memref descriptor: allocated and aligned pointer,
-/// offset, sizes, strides, of the last `rank` dimensions.
-static void packTensor(const fa_tensor &tensor, int rank,
-                       std::vector<uint64_t> &slots) {
-  uint64_t address = reinterpret_cast<uintptr_t>(tensor.data);
-  const int first = tensor.rank - rank;
+void fa::rt::packMemRef(const void *data, const std::vector<int64_t> &sizes,
+                        const std::vector<int64_t> &strides,
+                        std::vector<uint64_t> &slots) {
+  uint64_t address = reinterpret_cast<uintptr_t>(data);
   slots.insert(slots.end(), {address, address, 0});
-  slots.insert(slots.end(), tensor.sizes + first, tensor.sizes + tensor.rank);
+  slots.insert(slots.end(), sizes.begin(), sizes.end());
   // Along a dimension of size 1 the caller's stride may be anything, but a
   // kernel may form (and predicate off) addresses past the end: 0 keeps those
   // aligned and inside.
-  for (int dim = first; dim < tensor.rank; ++dim)
-    slots.push_back(tensor.sizes[dim] == 1 ? 0 : tensor.strides[dim]);
+  for (size_t dim = 0; dim != sizes.size(); ++dim)
+    slots.push_back(sizes[dim] == 1 ? 0 : strides[dim]);
+}
+
+/// Appends the last `rank` dimensions of a tensor.
+static void packTensor(const fa_tensor &tensor, int rank,
+                       std::vector<uint64_t> &slots) {
+  const int first = tensor.rank - rank;
+  packMemRef(tensor.data, {tensor.sizes + first, tensor.sizes + tensor.rank},
+             {tensor.strides + first, tensor.strides + tensor.rank}, slots);
 }
 
 static uint64_t floatSlot(float value) {
@@ -46,44 +53,45 @@ static uint64_t scalarSlot(const Param &param, const fa_extra &extra) {
   return param.isWide ? uint64_t(int64_t(extra.i32)) : uint32_t(extra.i32);
 }
 
+void fa::rt::packParam(const Param &param, const Problem &problem,
+                       const fa_forward_params &params,
+                       std::vector<uint64_t> &slots) {
+  switch (param.kind) {
+  case ParamKind::Tensor:
+    packTensor(param.argument == Argument::Extra
+                   ? extraOf(param.name, params).tensor
+                   : tensorOf(param.argument, params),
+               param.rank, slots);
+    break;
+  case ParamKind::F32:
+    slots.push_back(floatSlot(params.scale));
+    break;
+  case ParamKind::Index:
+    slots.push_back(sizeOf(param.argument, problem));
+    break;
+  case ParamKind::Scalar:
+    slots.push_back(scalarSlot(param, extraOf(param.name, params)));
+    break;
+  }
+}
+
 std::vector<uint64_t> fa::rt::packParams(const Kernel &kernel,
                                          const Problem &problem,
                                          const fa_forward_params &params) {
   std::vector<uint64_t> slots;
   slots.reserve(64);
-  for (const Param &param : kernel.params) {
-    switch (param.kind) {
-    case ParamKind::Tensor:
-      packTensor(param.argument == Argument::Extra
-                     ? extraOf(param.name, params).tensor
-                     : tensorOf(param.argument, params),
-                 param.rank, slots);
-      break;
-    case ParamKind::F32:
-      slots.push_back(floatSlot(params.scale));
-      break;
-    case ParamKind::Index:
-      slots.push_back(sizeOf(param.argument, problem));
-      break;
-    case ParamKind::Scalar:
-      slots.push_back(scalarSlot(param, extraOf(param.name, params)));
-      break;
-    }
-  }
+  for (const Param &param : kernel.params)
+    packParam(param, problem, params, slots);
   return slots;
 }
 
-unsigned fa::rt::gridSize(const Kernel &kernel,
-                          const fa_forward_params &params) {
+unsigned fa::rt::countBlocks(const Kernel &kernel,
+                             const std::vector<GridExtent> &extents) {
   const int64_t limit = std::numeric_limits<int32_t>::max();
   int64_t blocks = 1;
-  for (const GridFactor &factor : kernel.grid) {
-    int dim = factor.dim + (kernel.isPacked ? 1 : 0);
-    int64_t size = tensorOf(factor.tensor, params).sizes[dim];
+  for (auto [size, tile, more] : extents) {
     // Without keys there still are outputs to write: at least one block.
-    int64_t tiles = size / factor.tile + (size % factor.tile != 0);
-    if (!factor.plusExtra.empty())
-      tiles += extraOf(factor.plusExtra, params).tensor.sizes[factor.plusDim];
+    int64_t tiles = size / tile + (size % tile != 0) + more;
     if (__builtin_mul_overflow(blocks, std::max<int64_t>(tiles, 1), &blocks) ||
         blocks > limit)
       throw Failure(FA_INVALID_ARGUMENT,
@@ -94,6 +102,31 @@ unsigned fa::rt::gridSize(const Kernel &kernel,
   return unsigned(blocks);
 }
 
+unsigned fa::rt::gridSize(const Kernel &kernel,
+                          const fa_forward_params &params) {
+  std::vector<GridExtent> extents;
+  for (const GridFactor &factor : kernel.grid) {
+    int dim = factor.dim + (kernel.isPacked ? 1 : 0);
+    int64_t more = 0;
+    if (!factor.plusExtra.empty())
+      more = extraOf(factor.plusExtra, params).tensor.sizes[factor.plusDim];
+    extents.push_back(
+        {tensorOf(factor.tensor, params).sizes[dim], factor.tile, more});
+  }
+  return countBlocks(kernel, extents);
+}
+
+void fa::rt::launchGrid(const Kernel &kernel, CuFunction function,
+                        unsigned blocks, int32_t block, int32_t sharedBytes,
+                        CuStream stream, std::vector<void *> addresses) {
+  const DriverApi &api = driver();
+  CuResult result = api.launchKernel(function, blocks, 1, 1, unsigned(block), 1,
+                                     1, unsigned(sharedBytes), stream,
+                                     addresses.data(), nullptr);
+  if (result != kCudaSuccess)
+    api.check(result, "launching kernel " + kernel.name);
+}
+
 void fa::rt::launch(Library &library, size_t index, const Problem &problem,
                     const fa_forward_params &params, CuStream stream) {
   if (problem.empty())
@@ -101,6 +134,9 @@ void fa::rt::launch(Library &library, size_t index, const Problem &problem,
   const Kernel &kernel = library.kernel(index);
   checkExtras(kernel, problem, params);
   checkBatch(kernel, problem);
+  if (!kernel.plan.launches.empty())
+    return launchPlan(library, index, problem, params, stream);
+  requireNoSplits(kernel, params);
   checkTensorMaps(kernel, params);
   unsigned blocks = gridSize(kernel, params);
   if (kernel.blocksPerSM)
@@ -114,11 +150,6 @@ void fa::rt::launch(Library &library, size_t index, const Problem &problem,
   std::vector<TensorMap> maps = encodeTensorMaps(kernel, params);
   for (TensorMap &map : maps)
     addresses.push_back(&map);
-  CuFunction function = library.function(index);
-  const DriverApi &api = driver();
-  CuResult result = api.launchKernel(
-      function, blocks, 1, 1, unsigned(kernel.block), 1, 1,
-      unsigned(kernel.sharedBytes), stream, addresses.data(), nullptr);
-  if (result != kCudaSuccess)
-    api.check(result, "launching kernel " + kernel.name);
+  launchGrid(kernel, library.function(index), blocks, kernel.block,
+             kernel.sharedBytes, stream, std::move(addresses));
 }

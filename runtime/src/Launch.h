@@ -23,6 +23,31 @@ namespace fa::rt {
 std::vector<uint64_t> packParams(const Kernel &kernel, const Problem &problem,
                                  const fa_forward_params &params);
 
+/// Appends an expanded memref descriptor: allocated and aligned pointer,
+/// offset, sizes, strides.
+void packMemRef(const void *data, const std::vector<int64_t> &sizes,
+                const std::vector<int64_t> &strides,
+                std::vector<uint64_t> &slots);
+
+/// Appends what the kernel gets for `param`.
+void packParam(const Param &param, const Problem &problem,
+               const fa_forward_params &params, std::vector<uint64_t> &slots);
+
+/// A factor of a grid: ceil(size / tile) + more.
+struct GridExtent {
+  int64_t size, tile, more = 0;
+};
+
+/// Blocks of the one-dimensional grid with these factors. Throws as gridSize
+/// does.
+unsigned countBlocks(const Kernel &kernel,
+                     const std::vector<GridExtent> &extents);
+
+/// Starts one grid. Throws Failure.
+void launchGrid(const Kernel &kernel, CuFunction function, unsigned blocks,
+                int32_t block, int32_t sharedBytes, CuStream stream,
+                std::vector<void *> addresses);
+
 /// Blocks of the one-dimensional grid. Throws Failure(FA_INVALID_ARGUMENT)
 /// over 2^31-1, the most that the driver takes.
 unsigned gridSize(const Kernel &kernel, const fa_forward_params &params);

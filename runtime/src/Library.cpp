@@ -32,7 +32,7 @@ const Kernel &Library::kernel(size_t index) const {
   return kernels()[index];
 }
 
-CuFunction Library::function(size_t index) {
+CuFunction Library::function(size_t index, size_t launch) {
   const Kernel &found = kernel(index);
-  return modules.get(index, found, pathOf(found.file));
+  return modules.get(index, found, pathOf(found.file), launch);
 }

@@ -25,9 +25,9 @@ public:
   /// The kernel at `index`. Throws Failure(FA_INVALID_ARGUMENT) outside.
   const Kernel &kernel(size_t index) const;
 
-  /// The kernel's function in the current context, loaded now if it was not.
-  /// Throws Failure.
-  CuFunction function(size_t index);
+  /// The function of a kernel's launch in the current context, loaded now if it
+  /// was not. Throws Failure.
+  CuFunction function(size_t index, size_t launch = 0);
 
 private:
   std::string pathOf(const std::string &file) const;

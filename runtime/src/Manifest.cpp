@@ -8,6 +8,7 @@
 #include "Manifest.h"
 
 #include "JsonField.h"
+#include "ManifestPlan.h"
 
 #include <limits>
 #include <optional>
@@ -240,13 +241,18 @@ static void readArchitecture(const JsonField &field, Kernel &kernel) {
 static void readPtxasReport(const JsonField &field, Kernel &kernel) {
   if (kernel.format == Format::Ptx)
     return;
+  kernel.ptxas = field["ptxas"].name();
+  if (!kernel.plan.launches.empty())
+    return;
   kernel.registers = int32_t(field["registers"].integer(0, 255));
   kernel.spillBytes = int32_t(field["spill_bytes"].integer(0, kMaxInt32));
-  kernel.ptxas = field["ptxas"].name();
 }
 
 static void readLaunch(const JsonField &field, Kernel &kernel) {
   kernel.params = readParams(field["params"], kernel.isPacked);
+  if (field.has("launches"))
+    return readPlan(field, kernel);
+  kernel.entry = field["entry"].name();
   if (field.has("tensor_maps"))
     kernel.tensorMaps = readTensorMaps(field["tensor_maps"], kernel);
   kernel.grid = readGrid(field["grid"], kernel.params);
@@ -272,8 +278,11 @@ static Kernel readKernel(const JsonField &field) {
   kernel.variant = field["variant"].name();
   kernel.pipeline = field["pipeline"].name();
   kernel.gqa = field["gqa"].boolean();
-  kernel.entry = field["entry"].name();
   kernel.hash = field["hash"].name();
+  if (field.has("max_rows"))
+    kernel.maxRows = field["max_rows"].integer(1, kMaxInt32);
+  if (field.has("packs_heads"))
+    kernel.packsHeads = field["packs_heads"].boolean();
   readLaunch(field, kernel);
   readPtxasReport(field, kernel);
   kernel.schedule = field["schedule"].string();

@@ -78,28 +78,40 @@ static unsigned long long contextId(CuContext context) {
   return id;
 }
 
-static CuFunction functionOf(CuModule module, const Kernel &kernel,
-                             const std::string &path) {
+static CuFunction functionOf(CuModule module, const std::string &entry,
+                             int32_t sharedBytes, const std::string &path) {
   const DriverApi &api = driver();
   CuFunction function = nullptr;
-  api.check(api.moduleGetFunction(&function, module, kernel.entry.c_str()),
-            path + ": looking up the entry " + kernel.entry);
-  if (kernel.sharedBytes > kDefaultSharedBytes)
-    api.check(api.funcSetAttribute(function, kMaxDynamicSharedBytes,
-                                   kernel.sharedBytes),
-              path + ": asking for " + std::to_string(kernel.sharedBytes) +
-                  " bytes of shared memory");
+  api.check(api.moduleGetFunction(&function, module, entry.c_str()),
+            path + ": looking up the entry " + entry);
+  if (sharedBytes > kDefaultSharedBytes)
+    api.check(
+        api.funcSetAttribute(function, kMaxDynamicSharedBytes, sharedBytes),
+        path + ": asking for " + std::to_string(sharedBytes) +
+            " bytes of shared memory");
   return function;
 }
 
+/// The functions of all launches of a kernel.
+static std::vector<CuFunction>
+functionsOf(CuModule module, const Kernel &kernel, const std::string &path) {
+  if (kernel.plan.launches.empty())
+    return {functionOf(module, kernel.entry, kernel.sharedBytes, path)};
+  std::vector<CuFunction> functions;
+  for (const PlannedLaunch &launch : kernel.plan.launches)
+    functions.push_back(
+        functionOf(module, launch.entry, launch.sharedBytes, path));
+  return functions;
+}
+
 CuFunction ModuleCache::get(size_t index, const Kernel &kernel,
-                            const std::string &path) {
+                            const std::string &path, size_t launch) {
   CuContext context = currentContext();
   Key key(index, contextId(context));
   std::lock_guard<std::mutex> lock(mutex);
   auto found = loaded.find(key);
   if (found != loaded.end())
-    return found->second.function;
+    return found->second.functions[launch];
 
   const DriverApi &api = driver();
   std::string image = readFile(path);
@@ -108,9 +120,9 @@ CuFunction ModuleCache::get(size_t index, const Kernel &kernel,
   // PTX is text and needs the zero at its end, which std::string has.
   api.check(api.moduleLoadData(&module, image.c_str()), path + ": loading");
   try {
-    CuFunction function = functionOf(module, kernel, path);
-    loaded[key] = {context, module, function};
-    return function;
+    std::vector<CuFunction> functions = functionsOf(module, kernel, path);
+    loaded[key] = {context, module, functions};
+    return functions[launch];
   } catch (...) {
     api.moduleUnload(module);
     throw;

@@ -24,15 +24,16 @@ public:
   /// Unloads every module in its context.
   ~ModuleCache();
 
-  /// The function of a kernel in the current context. `index` identifies the
-  /// kernel, `path` is its file. Throws Failure.
-  CuFunction get(size_t index, const Kernel &kernel, const std::string &path);
+  /// The function of a kernel's launch in the current context. `index`
+  /// identifies the kernel, `path` is its file. Throws Failure.
+  CuFunction get(size_t index, const Kernel &kernel, const std::string &path,
+                 size_t launch);
 
 private:
   struct Loaded {
     CuContext context;
     CuModule module;
-    CuFunction function;
+    std::vector<CuFunction> functions; ///< one for each launch
   };
   using Key = std::pair<size_t, unsigned long long>;
 

@@ -23,6 +23,8 @@ constexpr int64_t kStoreBytes = 4;
 
 /// The size of fa_forward_params in version 0.1.
 constexpr size_t kSizeWithoutExtras = offsetof(fa_forward_params, extras);
+/// And in the version with extras, but without workspaces.
+constexpr size_t kSizeWithoutWorkspace = offsetof(fa_forward_params, workspace);
 
 struct Views {
   TensorView q, k, v, o, lse;
@@ -110,7 +112,8 @@ Problem fa::rt::checkProblem(const fa_forward_params *params) {
   if (!params)
     refuse("params", "must not be NULL", "NULL");
   if (params->struct_size != sizeof(fa_forward_params) &&
-      params->struct_size != kSizeWithoutExtras)
+      params->struct_size != kSizeWithoutExtras &&
+      params->struct_size != kSizeWithoutWorkspace)
     refuse("params",
            "struct_size must be " + std::to_string(sizeof(fa_forward_params)),
            std::to_string(params->struct_size));
@@ -159,6 +162,12 @@ fa::rt::extrasOf(const fa_forward_params &params) {
   for (size_t i = 0; i != params.num_extras; ++i)
     extras.push_back(&params.extras[i]);
   return extras;
+}
+
+WorkspaceArguments fa::rt::workspaceOf(const fa_forward_params &params) {
+  if (params.struct_size <= kSizeWithoutWorkspace)
+    return {};
+  return {params.workspace, params.workspace_bytes, params.splits};
 }
 
 const fa_tensor &fa::rt::tensorOf(Argument argument,

@@ -26,6 +26,9 @@ struct Problem {
   /// No output element: there is nothing to launch.
   bool empty() const { return batch == 0 || heads == 0 || seqQ == 0; }
 
+  /// Heads of q that read one head of k and v.
+  int64_t group() const { return kvHeads ? heads / kvHeads : 1; }
+
   /// "fwd bf16, head_dim 128, head_dim_v 128, variant causal".
   std::string describe() const;
 };
@@ -41,6 +44,16 @@ int64_t sizeOf(Argument argument, const Problem &problem);
 /// The extra arguments; none for a caller that does not know of them. Throws
 /// Failure(FA_INVALID_ARGUMENT) where there is a number but no array.
 std::vector<const fa_extra *> extrasOf(const fa_forward_params &params);
+
+/// What the caller says about workspaces and parts of the keys.
+struct WorkspaceArguments {
+  void *data = nullptr;
+  size_t bytes = 0;
+  int32_t splits = 0; ///< 0: the runtime's choice
+};
+
+/// The caller's; none for a caller that does not know of them.
+WorkspaceArguments workspaceOf(const fa_forward_params &params);
 
 /// The tensor that an argument stands for (Q, K, V, O or Lse).
 const fa_tensor &tensorOf(Argument argument, const fa_forward_params &params);

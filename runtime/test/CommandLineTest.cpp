@@ -36,7 +36,7 @@ TEST(CommandLine, ReadsCheckOptions) {
   EXPECT_EQ(options.directory, "dir");
   EXPECT_EQ(options.kernel, "d128");
   ASSERT_EQ(options.sizes.size(), 2u);
-  EXPECT_EQ(options.sizes[1], (std::array<int64_t, 4>{5, 6, 7, 8}));
+  EXPECT_EQ(options.sizes[1], (std::array<int64_t, 5>{5, 6, 0, 7, 8}));
   EXPECT_EQ(options.seed, 9u);
   EXPECT_EQ(options.distribution.kind, Distribution::Large);
   EXPECT_EQ(options.layout, Layout::Bhsd);
@@ -79,7 +79,7 @@ TEST(CommandLine, RefusesWrongUsage) {
 
 TEST(CommandLine, RefusesWrongValues) {
   EXPECT_EQ(errorOf({"check", "a", "--sizes=1,2,3"}),
-            "--sizes must be B,H,Sq,Skv;... (found 1,2,3)");
+            "--sizes must be B,H[/Hkv],Sq,Skv;... (found 1,2,3)");
   for (const char *word :
        {"--sizes=1,2,3,x", "--sizes=", "--seed=-1", "--dist=odd",
         "--layout=sbhd", "--timeout-s=0", "--timeout-s=x", "--timeout-s=nan"})

@@ -232,6 +232,11 @@ FAKE cuModuleGetFunction(void **function, void *module, const char *) {
   return 0;
 }
 FAKE cuFuncSetAttribute(void *, int, int) { return 0; }
+FAKE cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, void *, int,
+                                                 size_t) {
+  *blocks = 1;
+  return 0;
+}
 
 FAKE cuLaunchKernel(void *function, unsigned, unsigned, unsigned, unsigned,
                     unsigned, unsigned, unsigned, void *, void **params,

@@ -86,6 +86,11 @@ static CuResult funcSetAttribute(CuFunction, int attribute, int value) {
   return record("funcSetAttribute");
 }
 
+static CuResult occupancy(int *blocks, CuFunction, int, size_t) {
+  *blocks = fake->residentBlocks;
+  return record("occupancy");
+}
+
 static CuResult exchangeCaptureMode(int *mode) {
   std::swap(*mode, fake->captureMode);
   return record("exchangeCaptureMode");
@@ -137,6 +142,7 @@ FakeDriver::FakeDriver() {
   table.moduleUnload = moduleUnload;
   table.moduleGetFunction = moduleGetFunction;
   table.funcSetAttribute = funcSetAttribute;
+  table.occupancyMaxActiveBlocksPerMultiprocessor = occupancy;
   table.threadExchangeStreamCaptureMode = exchangeCaptureMode;
   table.launchKernel = launchKernel;
   table.tensorMapEncodeTiled = tensorMapEncodeTiled;

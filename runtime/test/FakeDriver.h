@@ -54,6 +54,8 @@ public:
   /// The number of a map in here is what its first 8 bytes hold.
   std::vector<RecordedMap> maps;
   int multiprocessors = 4;
+  /// Blocks that a multiprocessor holds of any function.
+  int residentBlocks = 2;
   int captureMode = 0;
 
   size_t count(const std::string &call) const;

@@ -36,6 +36,34 @@ json fa::test::kernelJson(const std::string &name) {
   return kernel;
 }
 
+json fa::test::decodeJson(const std::string &name) {
+  json kernel = kernelJson(name);
+  for (const char *field :
+       {"entry", "grid", "block", "shared_bytes", "registers", "spill_bytes"})
+    kernel.erase(field);
+  kernel.update(json::parse(R"({
+    "variant": "full", "gqa": true, "max_rows": 16, "packs_heads": true,
+    "splits": {"max": 128, "keys": 64},
+    "workspaces": [
+      {"name": "acc", "dtype": "f32",
+       "sizes": ["splits", "batch", "heads", "seq_q", 128]},
+      {"name": "max", "dtype": "f32",
+       "sizes": ["splits", "batch", "heads", "seq_q"]}],
+    "launches": [
+      {"entry": "parts", "args": ["q", "k", "v", "scale", "acc", "max"],
+       "grid": [{"arg": 4, "dim": 0, "tile": 1},
+                {"arg": 4, "dim": 3, "tile": 16},
+                {"arg": 4, "dim": 2, "tile": 1},
+                {"arg": 4, "dim": 1, "tile": 1}],
+       "block": 32, "shared_bytes": 65536, "registers": 200, "spill_bytes": 0},
+      {"entry": "merge", "args": ["acc", "max", "scale", "o", "lse"],
+       "grid": [{"arg": 3, "dim": 2, "tile": 16},
+                {"arg": 3, "dim": 1, "tile": 1},
+                {"arg": 3, "dim": 0, "tile": 1}],
+       "block": 32, "shared_bytes": 0, "registers": 80, "spill_bytes": 0}]})"));
+  return kernel;
+}
+
 json fa::test::manifestJson(const std::vector<json> &kernels) {
   return {{"flashloom", 1}, {"generator", "test 1"}, {"kernels", kernels}};
 }

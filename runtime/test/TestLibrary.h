@@ -23,6 +23,11 @@ using nlohmann::json;
 /// NAME.cubin.
 json kernelJson(const std::string &name);
 
+/// A valid entry of a kernel for decoding: full, gqa, two launches, the keys in
+/// parts of at least 64, heads as rows. Workspaces acc [splits, batch, heads,
+/// seq_q, 128] and max [splits, batch, heads, seq_q].
+json decodeJson(const std::string &name);
+
 /// A valid manifest around kernels.
 json manifestJson(const std::vector<json> &kernels);
 

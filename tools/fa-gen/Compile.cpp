@@ -7,6 +7,9 @@
 
 #include "Compile.h"
 
+#include "Plan.h"
+
+#include "fa/Dialect/Attn/IR/AttnDialect.h"
 #include "fa/Dialect/Cta/IR/Cta.h"
 #include "fa/Pipelines/Pipelines.h"
 
@@ -27,7 +30,7 @@ std::string fa::kernelName(const KernelSpec &spec, StringRef arch) {
   if (spec.headDimV != spec.headDim)
     dims += "v" + std::to_string(spec.headDimV);
   return "fwd_" + spec.dtype + "_" + dims + "_" + spec.variant + "_" +
-         arch.str();
+         (spec.isDecode ? "decode_" : "") + arch.str();
 }
 
 /// The manifest's `grid`.
@@ -52,17 +55,17 @@ static int64_t integer(DictionaryAttr figures, StringRef name) {
   return attr ? attr.getInt() : 0;
 }
 
-/// Fills the entry from what `--emit-cubin` reports.
-static LogicalResult describe(const KernelSpec &spec, gpu::ObjectAttr object,
-                              CompiledKernel &kernel) {
-  auto report = object.getProperties().getAs<DictionaryAttr>("fa.ptxas");
-  auto figures = report.getAs<DictionaryAttr>("kernels").getAs<DictionaryAttr>(
-      spec.function);
+/// Fills the entry of a kernel of one launch from its figures.
+static LogicalResult describeLaunch(const KernelSpec &spec,
+                                    DictionaryAttr figures,
+                                    CompiledKernel &kernel) {
+  if (!figures)
+    return failure();
   auto block = figures.getAs<DenseI32ArrayAttr>("block");
   auto extents = figures.getAs<ArrayAttr>("extents");
   if (!block || !extents)
     return failure();
-  kernel.entry["params"] = llvm::json::Array(spec.entries);
+  kernel.entry["entry"] = spec.function;
   kernel.entry["grid"] = describeGrid(spec, extents);
   kernel.entry["block"] = block[0];
   kernel.entry["shared_bytes"] = integer(figures, "dynamic_shared");
@@ -71,8 +74,42 @@ static LogicalResult describe(const KernelSpec &spec, gpu::ObjectAttr object,
   kernel.entry["registers"] = integer(figures, "registers");
   kernel.entry["spill_bytes"] =
       integer(figures, "spill_stores") + integer(figures, "spill_loads");
-  kernel.entry["ptxas"] = report.getAs<StringAttr>("version").str();
   return success();
+}
+
+/// Fills the entry from what `--emit-cubin` reports, and from the launch plan
+/// where there is one.
+static LogicalResult describe(const KernelSpec &spec, gpu::ObjectAttr object,
+                              func::FuncOp plan, int64_t splitKeys,
+                              CompiledKernel &kernel) {
+  auto report = object.getProperties().getAs<DictionaryAttr>("fa.ptxas");
+  auto figures = report.getAs<DictionaryAttr>("kernels");
+  kernel.entry["params"] = llvm::json::Array(spec.entries);
+  if (kernel.isCubin)
+    kernel.entry["ptxas"] = report.getAs<StringAttr>("version").str();
+  if (plan)
+    return describePlan(plan, spec, figures, splitKeys, kernel.entry);
+  return describeLaunch(spec, figures.getAs<DictionaryAttr>(spec.function),
+                        kernel);
+}
+
+/// The pipeline's options for `spec`.
+static void setOptions(PipelineOptions &options, const KernelSpec &spec,
+                       StringRef arch, const ScheduleOverrides &overrides) {
+  options.target = arch.str();
+  options.br = overrides.br;
+  options.bc = overrides.bc;
+  options.teams = overrides.teams;
+  options.stages = overrides.stages;
+  options.rescale = overrides.rescale;
+  options.blockLists = false;
+  if (!spec.isDecode)
+    return;
+  options.splitKV = "argument";
+  if (overrides.br == 0)
+    options.br = kDecodeRows;
+  if (overrides.teams == 0)
+    options.teams = 1;
 }
 
 FailureOr<CompiledKernel>
@@ -94,20 +131,17 @@ fa::compileKernel(const DialectRegistry &registry, const KernelSpec &spec,
   std::string schedule;
   PassManager front(&context);
   PipelineOptions options;
-  options.target = arch.str();
-  options.br = overrides.br;
-  options.bc = overrides.bc;
-  options.teams = overrides.teams;
-  options.stages = overrides.stages;
-  options.rescale = overrides.rescale;
-  options.blockLists = false;
+  setOptions(options, spec, arch, overrides);
   options.level = Level::Arithmetic;
   buildFa2Pipeline(front, options);
   if (failed(front.run(*module)))
     return failure();
-  if (Attribute attr =
-          module->lookupSymbol(spec.function)->getAttr("attn.schedule"))
+  int64_t splitKeys = 1;
+  if (auto attr = module->lookupSymbol(spec.function)
+                      ->getAttrOfType<attn::ScheduleAttr>("attn.schedule")) {
     llvm::raw_string_ostream(schedule) << attr;
+    splitKeys = attr.getBc();
+  }
   PassManager back(&context);
   buildKernelPipeline(back, options);
   if (failed(back.run(*module)))
@@ -119,8 +153,9 @@ fa::compileKernel(const DialectRegistry &registry, const KernelSpec &spec,
     auto object = cast<gpu::ObjectAttr>(binary.getObjects()[0]);
     kernel.data = object.getObject().str();
     kernel.isCubin = object.getFormat() == gpu::CompilationTarget::Binary;
-    if (failed(describe(spec, object, kernel)))
-      return binary.emitError("the kernel's launch figures are missing");
+    if (failed(
+            describe(spec, object, findPlan(*module, spec), splitKeys, kernel)))
+      return binary.emitError("the kernel's launch has no form in a manifest");
   }
   std::string name = kernelName(spec, arch);
   const char *format = kernel.isCubin ? "cubin" : "ptx";
@@ -135,7 +170,10 @@ fa::compileKernel(const DialectRegistry &registry, const KernelSpec &spec,
   kernel.entry["variant"] = spec.variant;
   kernel.entry["pipeline"] = "fa2";
   kernel.entry["gqa"] = true;
-  kernel.entry["entry"] = spec.function;
+  if (spec.isDecode) {
+    kernel.entry["max_rows"] = options.br.getValue();
+    kernel.entry["packs_heads"] = spec.variant == "full";
+  }
   kernel.entry["hash"] = hash.str();
   kernel.entry["schedule"] = schedule;
   kernel.seconds =

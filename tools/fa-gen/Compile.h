@@ -30,6 +30,10 @@ struct ScheduleOverrides {
   std::string rescale = "always"; ///< always or lazy
 };
 
+/// Rows of Q in a block of a kernel for decoding: the fewest that the tensor
+/// cores take.
+inline constexpr int64_t kDecodeRows = 16;
+
 /// The kernel's name: fwd_bf16_d128_causal_sm_80.
 std::string kernelName(const KernelSpec &spec, llvm::StringRef arch);
 

@@ -26,6 +26,9 @@ struct KernelSpec {
   int64_t headDim = 0;
   int64_t headDimV = 0;
   std::string variant; ///< "full", "causal", or the name of a file
+  /// For few rows of Q: keys are split into parts, which a second kernel
+  /// merges.
+  bool isDecode = false;
   /// The kernel's parameters: "q", "k", "v", "scale", "o", "lse", and what the
   /// regions read.
   std::vector<std::string> params;

@@ -87,6 +87,12 @@ static cl::opt<std::string, true>
                            "block, or only where it grew by more than 2^8"),
                   cl::cat(category));
 
+static cl::list<std::string>
+    lengths("lengths", cl::CommaSeparated, cl::value_desc("any|decode"),
+            cl::desc("how many queries the kernels are meant for: any number, "
+                     "or a few against many keys (any)"),
+            cl::cat(category));
+
 static LogicalResult fail(const llvm::Twine &message) {
   llvm::WithColor::error(llvm::errs(), "fa-gen") << message << "\n";
   return failure();
@@ -97,7 +103,8 @@ static LogicalResult fail(const llvm::Twine &message) {
 //===----------------------------------------------------------------------===//
 
 /// The problems of the files, or of the flags; the default library without any.
-static FailureOr<std::vector<KernelSpec>> collectSpecs(MLIRContext &context) {
+static FailureOr<std::vector<KernelSpec>>
+collectProblems(MLIRContext &context) {
   std::vector<KernelSpec> specs;
   for (const std::string &file : files) {
     FailureOr<std::vector<KernelSpec>> more = readSpecs(context, file);
@@ -122,6 +129,23 @@ static FailureOr<std::vector<KernelSpec>> collectSpecs(MLIRContext &context) {
           return failure();
         specs.push_back(*spec);
       }
+  return specs;
+}
+
+/// The problems, each for the lengths that are asked for.
+static FailureOr<std::vector<KernelSpec>> collectSpecs(MLIRContext &context) {
+  FailureOr<std::vector<KernelSpec>> problems = collectProblems(context);
+  if (failed(problems) || lengths.empty())
+    return problems;
+  std::vector<KernelSpec> specs;
+  for (const std::string &length : lengths) {
+    if (length != "any" && length != "decode")
+      return fail("unknown lengths '" + length + "', expected any or decode");
+    for (KernelSpec spec : *problems) {
+      spec.isDecode = length == "decode";
+      specs.push_back(std::move(spec));
+    }
+  }
   return specs;
 }
 
@@ -181,6 +205,29 @@ void Library::report(const Job &job, const llvm::Twine &what) {
                << kernelName(*job.spec, job.arch) << ": " << what << "\n";
 }
 
+/// Registers, spilled bytes and shared memory of a launch.
+static std::string describeLaunch(const llvm::json::Object &launch,
+                                  bool isCubin) {
+  std::string text = "PTX only";
+  if (isCubin)
+    text = std::to_string(*launch.getInteger("registers")) + " registers, " +
+           std::to_string(*launch.getInteger("spill_bytes")) + " bytes spilled";
+  return text + ", " + std::to_string(*launch.getInteger("shared_bytes")) +
+         " bytes of shared memory";
+}
+
+/// The same of all launches of a kernel.
+static std::string describeFigures(const CompiledKernel &kernel) {
+  const llvm::json::Array *launches = kernel.entry.getArray("launches");
+  if (!launches)
+    return describeLaunch(kernel.entry, kernel.isCubin);
+  std::string text;
+  for (const llvm::json::Value &launch : *launches)
+    text += (text.empty() ? "" : "; ") +
+            describeLaunch(*launch.getAsObject(), kernel.isCubin);
+  return text;
+}
+
 void Library::run(Job &job) {
   FailureOr<CompiledKernel> kernel =
       compileKernel(registry, *job.spec, job.arch, job.hash, overrides);
@@ -197,16 +244,8 @@ void Library::run(Job &job) {
     hasFailed = true;
     return;
   }
-  std::string figures = "PTX only";
-  if (kernel->isCubin)
-    figures = std::to_string(*kernel->entry.getInteger("registers")) +
-              " registers, " +
-              std::to_string(*kernel->entry.getInteger("spill_bytes")) +
-              " bytes spilled";
-  report(job, figures + ", " +
-                  llvm::Twine(*kernel->entry.getInteger("shared_bytes")) +
-                  " bytes of shared memory, " +
-                  llvm::formatv("{0:f2} s", kernel->seconds).str());
+  report(job, describeFigures(*kernel) +
+                  llvm::formatv(", {0:f2} s", kernel->seconds).str());
   job.entry = std::move(kernel->entry);
 }
 
@@ -225,6 +264,8 @@ static std::string hashOf(const KernelSpec &spec, StringRef arch,
        {overrides.br, overrides.bc, overrides.teams, overrides.stages})
     text += " " + std::to_string(value);
   text += " " + overrides.rescale;
+  if (spec.isDecode)
+    text += " decode";
   llvm::XXH128_hash_t hash = llvm::xxh3_128bits(llvm::ArrayRef(
       reinterpret_cast<const uint8_t *>(text.data()), text.size()));
   return llvm::formatv("{0:x-16}{1:x-16}", hash.high64, hash.low64).str();

@@ -10,6 +10,7 @@
 #include "Report.h"
 
 #include "fa/Dialect/Cta/IR/Cta.h"
+#include "fa/Simulator/LaunchPlan.h"
 
 #include "llvm/ADT/bit.h"
 #include "llvm/Support/FileSystem.h"
@@ -55,6 +56,21 @@ FailureOr<gpu::GPUFuncOp> fa::run::findKernel(ModuleOp module, StringRef name,
   return kernels.front();
 }
 
+FailureOr<Simulated> fa::run::findSimulated(ModuleOp module, StringRef name,
+                                            const Options &options) {
+  auto function = module.lookupSymbol<func::FuncOp>(name);
+  if (function && options.simKernel.empty() && sim::isLaunchPlan(function)) {
+    if (options.simTrace.empty())
+      return Simulated{{}, function};
+    return function.emitError("--sim-trace draws one kernel, and ")
+           << name << " launches several";
+  }
+  FailureOr<gpu::GPUFuncOp> kernel = findKernel(module, name, options);
+  if (failed(kernel))
+    return failure();
+  return Simulated{*kernel, {}};
+}
+
 /// The target that the kernel's schedule names, or null.
 static const Target *findTarget(gpu::GPUFuncOp kernel) {
   auto schedule = kernel->getAttrOfType<attn::ScheduleAttr>("attn.schedule");
@@ -66,7 +82,7 @@ static const Target *findTarget(gpu::GPUFuncOp kernel) {
 //===----------------------------------------------------------------------===//
 
 /// A tensor by what compiled code takes for it.
-static sim::MemRefArgument makeMemRef(MemRefType type,
+static sim::MemRefArgument makeMemRef(ShapedType type,
                                       ArrayRef<int64_t> descriptor) {
   sim::MemRefArgument argument;
   size_t rank = type.getRank();
@@ -92,33 +108,71 @@ static sim::Argument makeScalar(Type type, uint64_t bits) {
 }
 
 /// An argument as compiled code takes it.
-static FailureOr<sim::Argument> makeArgument(gpu::GPUFuncOp kernel,
-                                             unsigned number, void *pointer) {
-  if (number >= kernel.getNumArguments())
-    return kernel.emitError("the kernel lacks arguments of the problem");
-  Type type = kernel.getArgument(number).getType();
-  if (!isa<MemRefType>(type))
+static sim::Argument makeArgument(Type type, void *pointer) {
+  auto shaped = dyn_cast<ShapedType>(type);
+  if (!shaped)
     return makeScalar(type, *static_cast<uint64_t *>(pointer));
-  auto memref = cast<MemRefType>(type);
   const auto *words = *static_cast<int64_t **>(pointer);
   return sim::Argument(
-      makeMemRef(memref, ArrayRef(words, 3 + 2 * size_t(memref.getRank()))));
+      makeMemRef(shaped, ArrayRef(words, 3 + 2 * size_t(shaped.getRank()))));
+}
+
+/// The types of what `simulated` takes: inputs, then outputs.
+static SmallVector<Type> argumentTypes(const Simulated &simulated) {
+  gpu::GPUFuncOp kernel = simulated.kernel;
+  func::FuncOp plan = simulated.plan;
+  if (!plan)
+    return SmallVector<Type>(kernel.getArgumentTypes());
+  SmallVector<Type> types(plan.getArgumentTypes());
+  llvm::append_range(types, plan.getResultTypes());
+  return types;
 }
 
 //===----------------------------------------------------------------------===//
 // Runs
 //===----------------------------------------------------------------------===//
 
+static sim::Options simulationOptions(const Options &options,
+                                      const Target *target) {
+  sim::Options simulation;
+  simulation.seed = options.simSeed;
+  simulation.blocks = options.simBlocks;
+  simulation.target = options.simTarget ? options.simTarget : target;
+  return simulation;
+}
+
+static void printTime(const llvm::Twine &what,
+                      const sim::Statistics &statistics) {
+  llvm::outs() << what
+               << llvm::format("blocks %lld, the longest %.0f cycles\n",
+                               (long long)statistics.blocks,
+                               statistics.longestBlock);
+}
+
+/// Runs the kernels of `plan` as the command line says.
+static LogicalResult runPlan(func::FuncOp plan,
+                             ArrayRef<sim::Argument> arguments,
+                             const Options &options) {
+  // All kernels of a plan are for one GPU.
+  const Target *target = nullptr;
+  for (gpu::GPUFuncOp kernel : getKernels(plan->getParentOfType<ModuleOp>()))
+    target = findTarget(kernel);
+  FailureOr<std::vector<sim::LaunchStatistics>> launches =
+      sim::simulatePlan(plan, arguments, simulationOptions(options, target));
+  if (failed(launches))
+    return failure();
+  for (const sim::LaunchStatistics &launch : *launches)
+    if (options.time)
+      printTime(launch.kernel + ": ", launch.statistics);
+  return success();
+}
+
 /// Runs `kernel` as the command line says, and writes the time line.
 static LogicalResult runKernel(gpu::GPUFuncOp kernel,
                                ArrayRef<sim::Argument> arguments,
                                const Options &options) {
   sim::Trace trace;
-  sim::Options simulation;
-  simulation.seed = options.simSeed;
-  simulation.blocks = options.simBlocks;
-  simulation.target =
-      options.simTarget ? options.simTarget : findTarget(kernel);
+  sim::Options simulation = simulationOptions(options, findTarget(kernel));
   if (!options.simTrace.empty())
     simulation.trace = &trace;
   FailureOr<sim::Statistics> statistics =
@@ -134,18 +188,20 @@ static LogicalResult runKernel(gpu::GPUFuncOp kernel,
   if (failed(statistics))
     return failure();
   if (options.time)
-    llvm::outs() << llvm::format("blocks %lld, the longest %.0f cycles\n",
-                                 (long long)statistics->blocks,
-                                 statistics->longestBlock);
+    printTime("", *statistics);
   return success();
 }
 
 llvm::Expected<Outputs>
-fa::run::simulateProblem(gpu::GPUFuncOp kernel,
+fa::run::simulateProblem(const Simulated &simulated,
                          const AttentionFunction &problem, const Sizes &sizes,
                          Inputs &inputs, const Options &options) {
+  gpu::GPUFuncOp kernel = simulated.kernel;
+  func::FuncOp plan = simulated.plan;
   auto error = [&](const llvm::Twine &what) {
-    return llvm::createStringError("kernel " + kernel.getName() + " " + what);
+    return llvm::createStringError((plan ? "launch plan " + plan.getName()
+                                         : "kernel " + kernel.getName()) +
+                                   " " + what);
   };
   attn::ForwardOp forward = problem.forward;
   SmallVector<int64_t> lseShape = getLseShape(problem, sizes);
@@ -162,14 +218,15 @@ fa::run::simulateProblem(gpu::GPUFuncOp kernel,
   SmallVector<void *> pointers = inputs.getArguments();
   pointers.append({&oAddress, &lseAddress});
 
+  SmallVector<Type> types = argumentTypes(simulated);
+  if (types.size() < pointers.size())
+    return error("lacks arguments of the problem");
   SmallVector<sim::Argument> arguments;
-  for (auto [number, pointer] : llvm::enumerate(pointers)) {
-    FailureOr<sim::Argument> argument = makeArgument(kernel, number, pointer);
-    if (failed(argument))
-      return error("does not have the arguments of the problem");
-    arguments.push_back(std::move(*argument));
-  }
-  if (failed(runKernel(kernel, arguments, options)))
+  for (auto [type, pointer] : llvm::zip(types, pointers))
+    arguments.push_back(makeArgument(type, pointer));
+  LogicalResult done = plan ? runPlan(plan, arguments, options)
+                            : runKernel(kernel, arguments, options);
+  if (failed(done))
     return error("did not run to its end");
   return outputs;
 }

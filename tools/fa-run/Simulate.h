@@ -23,10 +23,22 @@ bool holdsKernels(mlir::ModuleOp module);
 mlir::FailureOr<mlir::gpu::GPUFuncOp>
 findKernel(mlir::ModuleOp module, llvm::StringRef name, const Options &options);
 
-/// Runs `kernel`, whose arguments are those of `problem` and then o and lse.
+/// What solves a problem at level D: a kernel, or a plan that launches several.
+struct Simulated {
+  mlir::gpu::GPUFuncOp kernel;
+  mlir::func::FuncOp plan; ///< null: the kernel alone
+};
+
+/// The launch plan called `name`, else the kernel that `findKernel` finds.
+/// Fails with a diagnostic.
+mlir::FailureOr<Simulated> findSimulated(mlir::ModuleOp module,
+                                         llvm::StringRef name,
+                                         const Options &options);
+
+/// Runs `simulated`, whose arguments are those of `problem` and then o and lse.
 /// The simulator's diagnostics come before the error.
 llvm::Expected<execute::Outputs>
-simulateProblem(mlir::gpu::GPUFuncOp kernel,
+simulateProblem(const Simulated &simulated,
                 const execute::AttentionFunction &problem,
                 const execute::Sizes &sizes, execute::Inputs &inputs,
                 const Options &options);

@@ -314,7 +314,8 @@ static LogicalResult runPasses(const PassPipelineCLParser &parser,
 }
 
 /// One run in the simulator. `references` is null without --check.
-static LogicalResult simulateOnce(gpu::GPUFuncOp kernel, Program *references,
+static LogicalResult simulateOnce(const Simulated &simulated,
+                                  Program *references,
                                   const AttentionFunction &problem,
                                   const Sizes &sizes, const Options &options) {
   Inputs inputs;
@@ -324,7 +325,7 @@ static LogicalResult simulateOnce(gpu::GPUFuncOp kernel, Program *references,
   if (failed(makeInputs(problem, sizes, inputOptions, inputs)))
     return failure();
   llvm::outs() << sizes.str() << '\n';
-  auto outputs = simulateProblem(kernel, problem, sizes, inputs, options);
+  auto outputs = simulateProblem(simulated, problem, sizes, inputs, options);
   if (!outputs)
     return fail(outputs.takeError());
   if (!options.outputFolder.empty() &&
@@ -337,13 +338,13 @@ static LogicalResult simulateOnce(gpu::GPUFuncOp kernel, Program *references,
   return success();
 }
 
-/// Runs the kernel that the passes left in the simulator, with all sizes.
+/// Runs what the passes left in the simulator, with all sizes.
 static LogicalResult simulateAll(const Options &options,
                                  const AttentionFunction &problem,
                                  ModuleOp module, StringRef name,
                                  ModuleOp references) {
-  FailureOr<gpu::GPUFuncOp> kernel = findKernel(module, name, options);
-  if (failed(kernel))
+  FailureOr<Simulated> simulated = findSimulated(module, name, options);
+  if (failed(simulated))
     return failure();
   FailureOr<Program> program = failure();
   if (options.check) {
@@ -354,8 +355,9 @@ static LogicalResult simulateAll(const Options &options,
   }
   bool passed = true;
   for (const Sizes &sizes : options.sizes)
-    passed &= succeeded(simulateOnce(
-        *kernel, options.check ? &*program : nullptr, problem, sizes, options));
+    passed &=
+        succeeded(simulateOnce(*simulated, options.check ? &*program : nullptr,
+                               problem, sizes, options));
   return success(passed);
 }
 

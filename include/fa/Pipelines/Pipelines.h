@@ -66,6 +66,11 @@ struct PipelineOptions : public mlir::PassPipelineOptions<PipelineOptions> {
       *this, "rescale",
       llvm::cl::desc("when a state moves to a new maximum: always, lazy or "
                      "first-max (default: always)")};
+  Option<std::string> splitKV{
+      *this, "split-kv",
+      llvm::cl::desc("parts of the keys, with a kernel that merges them: a "
+                     "number, auto, or argument for one of the launch "
+                     "(default: one part, no merge)")};
 };
 
 /// FlashAttention 1: KV blocks outside, a normalised state in full-size

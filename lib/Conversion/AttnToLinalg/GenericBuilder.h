@@ -50,24 +50,6 @@ public:
     return generic(inputs, outputs, maps, iterators, body);
   }
 
-  /// A generic over `rank` dimensions, the first a reduction over states: an
-  /// input is read at (state, rows...) or with a column too, an output at the
-  /// same without the state.
-  llvm::SmallVector<mlir::Value> reduceStates(mlir::ValueRange inputs,
-                                              mlir::ValueRange outputs,
-                                              int64_t rank, Body body) {
-    llvm::SmallVector<mlir::AffineMap> maps;
-    for (mlir::Value input : inputs) {
-      auto type = llvm::cast<mlir::RankedTensorType>(input.getType());
-      maps.push_back(identity(rank).getMajorSubMap(type.getRank()));
-    }
-    maps.append(outputs.size(), identity(rank).getMinorSubMap(rank - 1));
-    llvm::SmallVector<mlir::utils::IteratorType> iterators(
-        rank, mlir::utils::IteratorType::parallel);
-    iterators.front() = mlir::utils::IteratorType::reduction;
-    return generic(inputs, outputs, maps, iterators, body);
-  }
-
   /// A generic with these maps, inputs first, and iterators.
   llvm::SmallVector<mlir::Value>
   generic(mlir::ValueRange inputs, mlir::ValueRange outputs,

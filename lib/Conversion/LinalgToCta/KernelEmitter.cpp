@@ -148,10 +148,20 @@ LogicalResult KernelEmitter::emitLoad(Value tile) {
                            "a tile is loaded from a tensor that is no argument "
                            "of the kernel");
   auto type = cast<RankedTensorType>(tile.getType());
-  if (type.getRank() != 2 || type.getElementTypeBitWidth() != 16)
-    return mlir::emitError(tile.getLoc(), "tiles that are loaded are matrices "
-                                          "of 16-bit elements, found ")
-           << type;
+  bool isShared = type.getRank() == 2 && type.getElementTypeBitWidth() == 16;
+  return isShared ? emitSharedLoad(tile, *access, whole)
+                  : emitFragmentLoad(tile, *access, whole);
+}
+
+/// A matrix of 16-bit elements goes to shared memory, where products read it.
+LogicalResult KernelEmitter::emitSharedLoad(Value tile,
+                                            const TileAccess &access,
+                                            Value whole) {
+  auto type = cast<RankedTensorType>(tile.getType());
+  if (access.padding && !matchPattern(access.padding, m_AnyZeroFloat()))
+    return mlir::emitError(tile.getLoc(), "a tile of ")
+           << type << " is padded with something else than zeros: no load of "
+           << "a tile does that";
   VectorType part = fragmentType(tile);
   bool isEach = part.getShape() != type.getShape();
   if (part.getDimSize(1) % kProductDepth != 0)
@@ -165,8 +175,72 @@ LogicalResult KernelEmitter::emitLoad(Value tile) {
   auto load = cta::LoadOp::create(
       builder, tile.getLoc(), tileType,
       isEach ? cta::LoadKind::Each : cta::LoadKind::Once, whole,
-      accessIndices(*access, tile), rowEnd(*access, type.getRank()));
+      accessIndices(access, tile), rowEnd(access, type.getRank()));
   sharedTiles.map(tile, load.getTile());
+  return success();
+}
+
+/// What no product reads from shared memory goes to registers: each thread
+/// reads the elements that it holds. Rows past the end read the last one, and
+/// hold the padding.
+LogicalResult KernelEmitter::emitFragmentLoad(Value tile,
+                                              const TileAccess &access,
+                                              Value whole) {
+  // 1. What is read where.
+  Location loc = tile.getLoc();
+  VectorType part = fragmentType(tile);
+  int64_t rank = part.getRank();
+  Type element = part.getElementType();
+  if (rank < 1 || rank > 2 ||
+      (!element.isF32() && !element.isF16() && !element.isBF16() &&
+       !element.isInteger(32)))
+    return mlir::emitError(loc, "tiles that are loaded are rows or matrices of "
+                                "i32, f32, f16 or bf16, found ")
+           << tile.getType();
+  Type i32 = builder.getI32Type();
+  SmallVector<Value> indices = accessIndices(access, tile);
+  auto iotaBase = [&](Value index) -> Value {
+    return arith::IndexCastOp::create(builder, loc, i32, index);
+  };
+  auto rowsType = VectorType::get({part.getDimSize(0)}, i32);
+  Value &rowIndex = indices[indices.size() - rank];
+  Value rows = cta::RowOp::create(builder, loc, rowsType, iotaBase(rowIndex));
+  rowIndex = rows;
+  if (rank == 2)
+    indices.back() = cta::ColOp::create(
+        builder, loc, VectorType::get({1, part.getDimSize(1)}, i32),
+        iotaBase(indices.back()));
+
+  // 2. The rows that are there.
+  Value inside;
+  if (access.rowEnd) {
+    Value end = iotaBase(buildSum(*access.rowEnd, loc));
+    auto one =
+        arith::ConstantOp::create(builder, loc, builder.getI32IntegerAttr(1));
+    Value last = arith::SubIOp::create(builder, loc, end, one);
+    auto splat = [&](Value scalar) -> Value {
+      return vector::BroadcastOp::create(builder, loc, rowsType, scalar);
+    };
+    inside = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt,
+                                   rows, splat(end));
+    rowIndex = arith::MinSIOp::create(builder, loc, rows, splat(last));
+  }
+
+  // 3. The elements.
+  Value value = cta::LookupOp::create(builder, loc, part, whole, indices);
+  if (inside && access.padding) {
+    auto flags = VectorType::get(part.getShape(), builder.getI1Type());
+    if (rank == 2) {
+      auto column =
+          VectorType::get({part.getDimSize(0), 1}, builder.getI1Type());
+      inside = vector::ShapeCastOp::create(builder, loc, column, inside);
+      inside = vector::BroadcastOp::create(builder, loc, flags, inside);
+    }
+    Value padding = vector::BroadcastOp::create(
+        builder, loc, part, mapping.lookupOrDefault(access.padding));
+    value = arith::SelectOp::create(builder, loc, inside, value, padding);
+  }
+  mapping.map(tile, value);
   return success();
 }
 
@@ -256,8 +330,9 @@ LogicalResult KernelEmitter::emitContraction(linalg::LinalgOp op) {
   }
   Value b = sharedTiles.lookupOrNull(op->getOperand(1));
   if (!b)
-    return op.emitOpError("the right operand of a product must be a tile that "
-                          "was loaded");
+    return op.emitOpError("the right operand of a product must be a tile of "
+                          "16-bit elements that was loaded, found ")
+           << op->getOperand(1).getType();
   Value acc;
   if (!isZeroTile(op->getOperand(2))) {
     FailureOr<Value> part = fragment(op->getOperand(2), {rows, columns});
@@ -405,28 +480,36 @@ LogicalResult KernelEmitter::emitGeneric(linalg::GenericOp op) {
 // The walk
 //===----------------------------------------------------------------------===//
 
+/// Whether nothing but slices read `op`'s tile: those are what is loaded.
+static bool isOnlySliced(Operation *op) {
+  return llvm::all_of(op->getUsers(), [](Operation *user) {
+    return isa<tensor::ExtractSliceOp, tensor::PadOp>(user);
+  });
+}
+
+/// Whether a slice is a tile that is loaded. One that is padded or cut again is
+/// loaded as what becomes of it; one of an output is a destination; one of a
+/// tile that was computed is stored.
+bool KernelEmitter::isLoaded(tensor::ExtractSliceOp slice) {
+  Value source = slice.getSource();
+  if (!slice.getType().hasStaticShape() || isOnlySliced(slice))
+    return false;
+  if (source.getDefiningOp<tensor::PadOp>())
+    return true;
+  tensor::ExtractSliceOp around = sliceAround(slice);
+  Value whole = mapping.lookupOrNull(around ? around.getSource() : source);
+  return whole && isa<MemRefType>(whole.getType()) &&
+         !llvm::is_contained(loop.getRegionIterArgs(), source);
+}
+
 LogicalResult KernelEmitter::emitOp(Operation &op) {
   // What is used through the ops that read it.
   if (isa<tensor::EmptyOp, linalg::FillOp>(op))
     return success();
-  if (auto slice = dyn_cast<tensor::ExtractSliceOp>(op)) {
-    // A slice that is padded is loaded as the padded tile; one of an output is
-    // a destination; one that is sliced again is one sequence of a tensor.
-    if (!slice->use_empty() &&
-        llvm::all_of(slice->getUsers(), llvm::IsaPred<tensor::ExtractSliceOp>))
-      return success();
-    tensor::ExtractSliceOp around = sliceAround(slice);
-    Value whole =
-        mapping.lookupOrNull(around ? around.getSource() : slice.getSource());
-    bool isInput =
-        whole && isa<MemRefType>(whole.getType()) &&
-        !llvm::is_contained(loop.getRegionIterArgs(), slice.getSource());
-    if (!isInput || !slice.getType().hasStaticShape())
-      return success();
-    return emitLoad(slice.getResult());
-  }
+  if (auto slice = dyn_cast<tensor::ExtractSliceOp>(op))
+    return isLoaded(slice) ? emitLoad(slice.getResult()) : success();
   if (auto pad = dyn_cast<tensor::PadOp>(op))
-    return emitLoad(pad.getResult());
+    return isOnlySliced(pad) ? success() : emitLoad(pad.getResult());
   if (auto inner = dyn_cast<scf::ForOp>(op))
     return emitLoop(inner);
   if (auto branch = dyn_cast<scf::IfOp>(op))

@@ -19,8 +19,8 @@
 namespace fa {
 
 /// Walks a function of one forall and emits the same work for a thread block.
-/// Whole tensors become memrefs, tiles that are loaded shared tiles, all other
-/// tiles fragments of one team.
+/// Whole tensors become memrefs, tiles of 16-bit elements that are loaded
+/// shared tiles, all other tiles fragments of one team.
 class KernelEmitter {
 public:
   KernelEmitter(mlir::OpBuilder &builder, mlir::func::FuncOp function,
@@ -32,8 +32,9 @@ public:
 
 private:
   // The frame: signature, sizes, grid, teams.
-  mlir::gpu::GPUFuncOp emitSignature();
-  mlir::LogicalResult mapResults();
+  mlir::FailureOr<mlir::OpResult> loopResult(mlir::OpOperand &returned);
+  mlir::FailureOr<mlir::gpu::GPUFuncOp> emitSignature();
+  mlir::LogicalResult mapResults(mlir::gpu::GPUFuncOp kernel);
   mlir::LogicalResult emitPreamble();
   mlir::LogicalResult divideRows();
   mlir::LogicalResult emitGrid(mlir::gpu::GPUFuncOp kernel);
@@ -43,6 +44,11 @@ private:
   mlir::LogicalResult emitOp(mlir::Operation &op);
   mlir::LogicalResult emitScalarOp(mlir::Operation &op);
   mlir::LogicalResult emitLoad(mlir::Value tile);
+  mlir::LogicalResult emitSharedLoad(mlir::Value tile, const TileAccess &access,
+                                     mlir::Value whole);
+  mlir::LogicalResult emitFragmentLoad(mlir::Value tile,
+                                       const TileAccess &access,
+                                       mlir::Value whole);
   mlir::LogicalResult emitLoop(mlir::scf::ForOp op);
   mlir::LogicalResult emitContraction(mlir::linalg::LinalgOp op);
   mlir::LogicalResult emitGeneric(mlir::linalg::GenericOp op);
@@ -66,6 +72,7 @@ private:
   llvm::SmallVector<mlir::Value> accessIndices(const TileAccess &access,
                                                mlir::Value tile);
   mlir::Value rowEnd(const TileAccess &access, int64_t tileRank);
+  bool isLoaded(mlir::tensor::ExtractSliceOp slice);
 
   mlir::OpBuilder &builder;
   mlir::func::FuncOp function;

@@ -28,15 +28,40 @@ static MemRefType memrefOf(RankedTensorType type) {
       gpu::AddressSpaceAttr::get(type.getContext(), gpu::AddressSpace::Global));
 }
 
-gpu::GPUFuncOp KernelEmitter::emitSignature() {
+/// The forall's result that a returned value is.
+FailureOr<OpResult> KernelEmitter::loopResult(OpOperand &returned) {
+  Value value = returned.get();
+  if (auto cast = value.getDefiningOp<tensor::CastOp>())
+    value = cast.getSource();
+  if (value.getDefiningOp() != loop)
+    return returned.getOwner()->emitError(
+        "a kernel's function returns the results of its one scf.forall, found "
+        "another value");
+  return cast<OpResult>(value);
+}
+
+/// The argument of the function that the forall's result is written to; null
+/// where the kernel has an argument more for it.
+static BlockArgument destinationOf(scf::ForallOp loop, OpResult result) {
+  return dyn_cast<BlockArgument>(loop.getTiedOpOperand(result)->get());
+}
+
+FailureOr<gpu::GPUFuncOp> KernelEmitter::emitSignature() {
   SmallVector<Type> types;
-  for (Type type :
-       llvm::concat<const Type>(SmallVector<Type>(function.getArgumentTypes()),
-                                SmallVector<Type>(function.getResultTypes())))
-    if (auto tensorType = dyn_cast<RankedTensorType>(type))
-      types.push_back(memrefOf(tensorType));
-    else
-      types.push_back(type);
+  auto add = [&](Type type) {
+    auto tensorType = dyn_cast<RankedTensorType>(type);
+    types.push_back(tensorType ? Type(memrefOf(tensorType)) : type);
+  };
+  for (Type type : function.getArgumentTypes())
+    add(type);
+  Operation *ret = function.getBody().front().getTerminator();
+  for (OpOperand &returned : ret->getOpOperands()) {
+    FailureOr<OpResult> result = loopResult(returned);
+    if (failed(result))
+      return failure();
+    if (!destinationOf(loop, *result))
+      add(returned.get().getType());
+  }
   auto kernel =
       gpu::GPUFuncOp::create(builder, function.getLoc(), function.getName(),
                              builder.getFunctionType(types, {}));
@@ -49,21 +74,18 @@ gpu::GPUFuncOp KernelEmitter::emitSignature() {
   return kernel;
 }
 
-/// Ties the forall's shared outputs to the kernel's result arguments.
-LogicalResult KernelEmitter::mapResults() {
-  auto kernel = cast<gpu::GPUFuncOp>(builder.getBlock()->getParentOp());
-  unsigned firstResult = function.getNumArguments();
-  auto ret = cast<func::ReturnOp>(function.getBody().front().getTerminator());
-  for (auto [number, operand] : llvm::enumerate(ret.getOperands())) {
-    Value value = operand;
-    if (auto cast = value.getDefiningOp<tensor::CastOp>())
-      value = cast.getSource();
-    if (value.getDefiningOp() != loop)
-      return ret.emitError("a kernel's function returns the results of its one "
-                           "scf.forall, found another value");
-    BlockArgument output =
-        loop.getRegionIterArgs()[cast<OpResult>(value).getResultNumber()];
-    mapping.map(output, kernel.getArgument(firstResult + number));
+/// Ties the forall's shared outputs to the kernel's arguments.
+LogicalResult KernelEmitter::mapResults(gpu::GPUFuncOp kernel) {
+  unsigned nextResult = function.getNumArguments();
+  Operation *ret = function.getBody().front().getTerminator();
+  for (OpOperand &returned : ret->getOpOperands()) {
+    FailureOr<OpResult> result = loopResult(returned);
+    if (failed(result))
+      return failure();
+    BlockArgument destination = destinationOf(loop, *result);
+    mapping.map(loop.getRegionIterArgs()[result->getResultNumber()],
+                destination ? mapping.lookup(destination)
+                            : kernel.getArgument(nextResult++));
   }
   for (BlockArgument output : loop.getRegionIterArgs())
     if (!mapping.contains(output))
@@ -262,10 +284,13 @@ LogicalResult KernelEmitter::emitGrid(gpu::GPUFuncOp kernel) {
 }
 
 FailureOr<gpu::GPUFuncOp> KernelEmitter::emit() {
-  gpu::GPUFuncOp kernel = emitSignature();
-  if (failed(mapResults()) || failed(emitPreamble()) || failed(divideRows()) ||
-      failed(emitGrid(kernel)) || failed(emitBlock(*loop.getBody())) ||
-      failed(emitStores())) {
+  FailureOr<gpu::GPUFuncOp> signature = emitSignature();
+  if (failed(signature))
+    return failure();
+  gpu::GPUFuncOp kernel = *signature;
+  if (failed(mapResults(kernel)) || failed(emitPreamble()) ||
+      failed(divideRows()) || failed(emitGrid(kernel)) ||
+      failed(emitBlock(*loop.getBody())) || failed(emitStores())) {
     kernel.erase();
     return failure();
   }

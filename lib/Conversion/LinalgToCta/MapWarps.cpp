@@ -11,6 +11,7 @@
 #include "fa/Conversion/LinalgToCta/LinalgToCta.h"
 #include "fa/Dialect/Attn/Transforms/Transforms.h"
 #include "fa/Dialect/Cta/IR/Cta.h"
+#include "fa/Dialect/Cta/IR/LaunchPlan.h"
 
 #include "mlir/Conversion/AffineToStandard/AffineToStandard.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -18,6 +19,7 @@
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/Passes.h"
+#include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 using namespace fa;
@@ -46,6 +48,7 @@ struct MapWarpsPass : public fa::impl::MapWarpsBase<MapWarpsPass> {
   using Base::Base;
 
   void runOnOperation() override {
+    modules.clear();
     SmallVector<func::FuncOp> functions;
     for (auto function : getOperation().getOps<func::FuncOp>())
       if (attn::getSchedule(function))
@@ -55,6 +58,9 @@ struct MapWarpsPass : public fa::impl::MapWarpsBase<MapWarpsPass> {
                                  "schedule (run --choose-schedule first)");
     for (func::FuncOp function : functions)
       if (failed(mapFunction(function)))
+        return signalPassFailure();
+    for (gpu::GPUModuleOp module : modules)
+      if (failed(tidy(module)))
         return signalPassFailure();
   }
 
@@ -76,25 +82,52 @@ private:
       return function.emitError("--map-warps takes rescale=always or lazy, "
                                 "found first-max in the schedule");
     OpBuilder builder(function);
-    auto module = gpu::GPUModuleOp::create(
-        builder, function.getLoc(), (function.getName() + "_kernels").str());
-    builder.setInsertionPointToStart(module.getBody());
+    gpu::GPUModuleOp module = moduleOf(function);
+    modules.insert(module);
+    builder.setInsertionPointToEnd(module.getBody());
     FailureOr<gpu::GPUFuncOp> kernel =
         mapToThreadBlock(builder, function, {schedule.teams, schedule.warps});
-    if (failed(kernel)) {
-      module.erase();
+    if (failed(kernel))
       return failure();
-    }
     normalizeMasks(*kernel);
     (*kernel)->setAttr(attn::kScheduleAttrName,
                        function->getAttr(attn::kScheduleAttrName));
     (*kernel)->setAttr("cta.stages",
                        builder.getI64IntegerAttr(schedule.stages));
-    function.erase();
     ++numKernels;
+    if (function->hasAttr(cta::kPlanAttr))
+      declareKernel(function, module);
+    else
+      function.erase();
+    return success();
+  }
 
-    // The offsets of tiles that were cut short are gone; what is left of affine
-    // arithmetic becomes plain.
+  /// The module for the kernel of `function`: that of its plan, or its own.
+  gpu::GPUModuleOp moduleOf(func::FuncOp function) {
+    auto plan = function->getAttrOfType<StringAttr>(cta::kPlanAttr);
+    std::string name =
+        ((plan ? plan.getValue() : function.getName()) + "_kernels").str();
+    if (auto module = getOperation().lookupSymbol<gpu::GPUModuleOp>(name))
+      return module;
+    OpBuilder builder(function);
+    return gpu::GPUModuleOp::create(builder, function.getLoc(), name);
+  }
+
+  /// Leaves of `function` what the plan calls: a name for the kernel.
+  static void declareKernel(func::FuncOp function, gpu::GPUModuleOp module) {
+    function.getBody().dropAllReferences();
+    function.getBody().getBlocks().clear();
+    function->removeAttr(attn::kScheduleAttrName);
+    function->removeAttr(cta::kPlanAttr);
+    auto kernel =
+        SymbolRefAttr::get(module.getSymNameAttr(),
+                           FlatSymbolRefAttr::get(function.getSymNameAttr()));
+    function->setAttr(cta::kKernelAttr, kernel);
+  }
+
+  /// The offsets of tiles that were cut short are gone; what is left of affine
+  /// arithmetic becomes plain.
+  LogicalResult tidy(gpu::GPUModuleOp module) {
     OpPassManager after(gpu::GPUModuleOp::getOperationName());
     after.addPass(createCanonicalizerPass());
     after.addPass(createLowerAffinePass());
@@ -102,5 +135,7 @@ private:
     after.addPass(createCSEPass());
     return runPipeline(after, module);
   }
+
+  llvm::SetVector<gpu::GPUModuleOp> modules; ///< with new kernels
 };
 } // namespace

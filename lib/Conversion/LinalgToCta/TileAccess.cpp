@@ -150,38 +150,120 @@ static void widenAccess(TileAccess &access, tensor::ExtractSliceOp around,
   access.whole = around.getSource();
 }
 
-static bool isZeroPad(tensor::PadOp pad) {
-  Value value = pad.getConstantPaddingValue();
-  return value && matchPattern(value, m_AnyZeroFloat()) &&
+namespace {
+/// A slice of a whole tensor, and how it is padded.
+struct PaddedSlice {
+  tensor::ExtractSliceOp base; ///< of the whole tensor
+  SmallVector<OFR> offsets, sizes;
+  Value padding; ///< null: it is not padded
+  /// The dimension of the whole tensor that each dimension of the tile comes
+  /// from.
+  SmallVector<int64_t> dims;
+};
+} // namespace
+
+/// Whether `pad` adds a constant behind the end alone.
+static bool padsEnd(tensor::PadOp pad) {
+  return pad.getConstantPaddingValue() &&
          llvm::all_of(pad.getMixedLowPad(),
                       [](OFR low) { return isConstantIntValue(low, 0); });
 }
 
+static PaddedSlice sliceOf(tensor::ExtractSliceOp slice) {
+  PaddedSlice result{
+      slice, slice.getMixedOffsets(), slice.getMixedSizes(), Value(), {}};
+  llvm::SmallBitVector dropped = slice.getDroppedDims();
+  for (int64_t dim = 0; dim < slice.getSourceType().getRank(); ++dim)
+    if (!dropped.test(dim))
+      result.dims.push_back(dim);
+  return result;
+}
+
+/// `inner` as a slice of what `outer` is one of, whose tile it cuts. Fails
+/// where it cuts a padded dimension.
+static FailureOr<PaddedSlice> compose(const PaddedSlice &outer,
+                                      RankedTensorType outerType,
+                                      tensor::ExtractSliceOp inner) {
+  PaddedSlice result = outer;
+  result.dims.clear();
+  PaddedSlice cut = sliceOf(inner);
+  for (auto [dim, wholeDim] : llvm::enumerate(outer.dims)) {
+    OFR &offset = result.offsets[wholeDim];
+    // The one position of a dimension of size 1 is 0, whatever names it.
+    int64_t size = outerType.getDimSize(dim);
+    bool isCut = (size != 1 && !isConstantIntValue(cut.offsets[dim], 0)) ||
+                 !isConstantIntValue(cut.sizes[dim], size);
+    if (llvm::is_contained(cut.dims, dim))
+      result.dims.push_back(wholeDim);
+    if (!isCut)
+      continue;
+    bool isPadded =
+        outer.padding && !outerType.isDynamicDim(dim) &&
+        !isConstantIntValue(outer.sizes[wholeDim], outerType.getDimSize(dim));
+    if (isPadded || !isConstantIntValue(offset, 0))
+      return failure();
+    offset = cut.offsets[dim];
+    result.sizes[wholeDim] = cut.sizes[dim];
+  }
+  return result;
+}
+
+/// The slice of a whole tensor that `tile` is, padded or cut again.
+static FailureOr<PaddedSlice> matchSlice(Value tile) {
+  if (auto pad = tile.getDefiningOp<tensor::PadOp>()) {
+    auto slice = pad.getSource().getDefiningOp<tensor::ExtractSliceOp>();
+    if (!padsEnd(pad) || !slice || !slice.hasUnitStride())
+      return failure();
+    PaddedSlice result = sliceOf(slice);
+    result.padding = pad.getConstantPaddingValue();
+    return result;
+  }
+  auto slice = tile.getDefiningOp<tensor::ExtractSliceOp>();
+  if (!slice || !slice.hasUnitStride())
+    return failure();
+  if (!slice.getSource().getDefiningOp<tensor::PadOp>())
+    return sliceOf(slice);
+  FailureOr<PaddedSlice> outer = matchSlice(slice.getSource());
+  if (failed(outer))
+    return failure();
+  return compose(*outer, slice.getSourceType(), slice);
+}
+
 FailureOr<TileAccess> fa::matchLoad(Value tile) {
-  Operation *op = tile.getDefiningOp();
-  auto pad = dyn_cast_if_present<tensor::PadOp>(op);
-  if (pad && !isZeroPad(pad))
-    return op->emitOpError("pads with something else than zeros at the end: no "
-                           "load of a tile does that");
-  auto slice = pad ? pad.getSource().getDefiningOp<tensor::ExtractSliceOp>()
-                   : dyn_cast_if_present<tensor::ExtractSliceOp>(op);
   auto type = cast<RankedTensorType>(tile.getType());
-  if (!slice || !type.hasStaticShape())
+  auto pad = tile.getDefiningOp<tensor::PadOp>();
+  if (pad && !padsEnd(pad))
+    return pad.emitOpError("pads with something else than a constant at the "
+                           "end: no load of a tile does that");
+  FailureOr<PaddedSlice> slice = matchSlice(tile);
+  if (failed(slice) || !type.hasStaticShape())
     return mlir::emitError(tile.getLoc(), "a tile of type ")
            << type << " is neither a static slice nor a padded one: run "
            << "--pad-tiles first";
-  SmallVector<OFR> offsets = slice.getMixedOffsets();
-  SmallVector<OFR> sizes = slice.getMixedSizes();
-  TileAccess access{slice.getSource(), sumsOf(offsets), std::nullopt};
-  if (!slice.hasUnitStride() || !hasUnitLeadingSizes(sizes, type.getRank()) ||
-      failed(matchSizes(offsets, sizes, type.getShape(), access.rowEnd)))
-    return slice.emitOpError("is no tile cut by an end of its rows alone");
-  if (tensor::ExtractSliceOp around = sliceAround(slice)) {
+  TileAccess access{slice->base.getSource(), sumsOf(slice->offsets),
+                    std::nullopt, slice->padding};
+  if (!hasUnitLeadingSizes(slice->sizes, type.getRank()) ||
+      failed(matchSizes(slice->offsets, slice->sizes, type.getShape(),
+                        access.rowEnd)))
+    return tile.getDefiningOp()->emitOpError(
+        "is no tile cut by an end of its rows alone");
+  if (tensor::ExtractSliceOp around = sliceAround(slice->base)) {
     if (!around.hasUnitStride() || sliceAround(around))
       return around.emitOpError("is no sequence of an argument of the kernel");
     widenAccess(access, around, type.getRank());
   }
   return access;
+}
+
+/// Whether `end` is the size of dimension `dim` of `whole`, which a
+/// `tensor.empty` makes or the caller gives.
+static bool endsWith(Value whole, int64_t dim, OFR end) {
+  if (auto empty = whole.getDefiningOp<tensor::EmptyOp>())
+    return isEqualConstantIntOrValue(empty.getMixedSizes()[dim], end);
+  if (std::optional<int64_t> constant = getConstantIntValue(end))
+    return cast<RankedTensorType>(whole.getType()).getDimSize(dim) == *constant;
+  auto op = cast<Value>(end).getDefiningOp<tensor::DimOp>();
+  return op && op.getSource() == whole && op.getConstantIndex() == dim;
 }
 
 FailureOr<std::pair<Value, TileAccess>>
@@ -201,16 +283,14 @@ fa::matchStore(tensor::ParallelInsertSliceOp insert, scf::ForallOp loop) {
   if (!type.hasStaticShape() || !insert.hasUnitStride() ||
       !hasUnitLeadingSizes(sizes, type.getRank()))
     return refuse();
-  TileAccess access{dest, sumsOf(offsets), std::nullopt};
+  TileAccess access{dest, sumsOf(offsets), std::nullopt, Value()};
   if (failed(matchSizes(offsets, sizes, type.getShape(), access.rowEnd)))
     return refuse();
   // The end of the output itself need not be said.
-  auto empty =
-      loop.getTiedOpOperand(dest)->get().getDefiningOp<tensor::EmptyOp>();
   int64_t rowDim = sizes.size() - type.getRank();
-  if (access.rowEnd && access.rowEnd->size() == 1 && empty &&
-      isEqualConstantIntOrValue(empty.getMixedSizes()[rowDim],
-                                access.rowEnd->front()))
+  if (access.rowEnd && access.rowEnd->size() == 1 &&
+      endsWith(loop.getTiedOpOperand(dest)->get(), rowDim,
+               access.rowEnd->front()))
     access.rowEnd.reset();
   return std::pair(tile, access);
 }

@@ -23,12 +23,14 @@ struct TileAccess {
   llvm::SmallVector<PositionSum> offsets;
   /// Rows from here on are not there; none: all are.
   std::optional<PositionSum> rowEnd;
+  mlir::Value padding; ///< what such rows hold; null: nothing reads them
 };
 
 /// The access that a tile of the function's arguments is read by: a static
-/// `tensor.extract_slice`, or a `tensor.pad` with zeros of one whose rows
-/// end early; of an argument, or of one sequence's slice of it, whose end is
-/// that of the tile's rows. Fails with a diagnostic otherwise.
+/// `tensor.extract_slice`, a `tensor.pad` with a constant of one whose rows
+/// end early, or a slice of the latter that leaves the padded dimension whole;
+/// of an argument, or of one sequence's slice of it, whose end is that of the
+/// tile's rows. Fails with a diagnostic otherwise.
 mlir::FailureOr<TileAccess> matchLoad(mlir::Value tile);
 
 /// The slice of a slice that `slice` is, or null where it is one of an argument

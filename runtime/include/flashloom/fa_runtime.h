@@ -150,6 +150,16 @@ typedef struct fa_forward_params {
    * arguments, in any order. Since version 0.2; not read after the call. */
   const fa_extra *extras;
   size_t num_extras;
+  /** Device memory for what a kernel of several launches leaves from one to the
+   * next, at least as many bytes as fa_forward_workspace says; address a
+   * multiple of 16. May be NULL where that is 0. Its contents have no meaning
+   * before and after, and nobody else may use it until the launches are done.
+   * Since version 0.3. */
+  void *workspace;
+  size_t workspace_bytes;
+  /** The parts that the keys are split into, where the kernel splits them: 0 is
+   * the runtime's choice, as many as fill the device. Since version 0.3. */
+  int32_t splits;
 } fa_forward_params;
 
 /** What the manifest says about a kernel. Strings live as long as the library.
@@ -225,11 +235,26 @@ FA_API fa_status fa_kernel_load(fa_library *library, size_t index);
 
 /** Sets *index to the kernel that fa_forward launches for these arguments on
  * the current context's device: of those with the problem's dtype, head
- * dimensions and variant that run on the device, the one for the highest
+ * dimensions and variant that run on the device, one that is meant for as few
+ * rows (seq_q * heads / kv_heads) as there are, then the one for the highest
  * architecture, then a cubin before PTX, then the first in the manifest. */
 FA_API fa_status fa_forward_pick(const fa_library *library,
                                  const fa_forward_params *params,
                                  size_t *index);
+
+/** Sets *bytes to the workspace that fa_forward needs for these arguments on
+ * the current context's device, 0 for most kernels. It depends on the sizes and
+ * on splits; the tensors' addresses and the workspace itself are not used.
+ * Loads the kernel where the number of parts is the runtime's choice. */
+FA_API fa_status fa_forward_workspace(fa_library *library,
+                                      const fa_forward_params *params,
+                                      size_t *bytes);
+
+/** As fa_forward_workspace, for a given kernel, which must fit the arguments.
+ */
+FA_API fa_status fa_kernel_workspace(fa_library *library, size_t index,
+                                     const fa_forward_params *params,
+                                     size_t *bytes);
 
 /** Picks a kernel (fa_forward_pick) and launches it on a stream of the current
  * context (NULL: the default stream). Never synchronizes; can be captured into

@@ -3,7 +3,7 @@
 
 // CHECK-LABEL: gpu.func @store
 gpu.module @kernels {
-  gpu.func @store(%O: memref<?x?x16xbf16>, %L: memref<?xf32>, %c: bf16, %d: f32, %i: index) kernel {
+  gpu.func @store(%O: memref<?x?x16xbf16>, %L: memref<?xf32>, %c: bf16, %d: f32, %i: index, %e: index) kernel {
     %c0 = arith.constant 0 : index
     cta.role "all" teams(%w in 1) warps(1) {
       %f = vector.broadcast %c : bf16 to vector<16x16xbf16>
@@ -18,6 +18,10 @@ gpu.module @kernels {
       // CHECK: arith.andi %{{.*}}, %[[FIRST]]
       // CHECK: llvm.store %{{.*}} : f32, !llvm.ptr<1>
       cta.store %r, %L[%i] : vector<16xf32>, memref<?xf32>
+      // An end before the memref's.
+      // CHECK: %[[END:.*]] = arith.index_cast %[[E:.*]] : index to i32
+      // CHECK: arith.cmpi slt, %{{.*}}, %[[END]]
+      cta.store %r, %L[%i] until %e : vector<16xf32>, memref<?xf32>
     }
     gpu.return
   }

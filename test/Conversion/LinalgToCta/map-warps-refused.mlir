@@ -8,7 +8,7 @@
 
 // NEST: error: --map-warps takes functions of one scf.forall over tiles, found 0 (run --interchange first)
 // UNPADDED: error: {{.*}}run --pad-tiles first
-// F32: error: tiles that are loaded are matrices of 16-bit elements, found 'tensor<{{[0-9]+}}x64xf32>'
+// F32: error: {{.*}}the right operand of a product must be a tile of 16-bit elements that was loaded, found 'tensor<{{[0-9]+}}x64xf32>'
 // COLUMNS: error: tiles that are loaded have rows of a multiple of 16 elements, found 'tensor<{{[0-9]+}}x72xf16>'
 // RESCALE: error: --map-warps takes rescale=always or lazy, found first-max in the schedule
 // THREADS: error: its schedule has no thread block: at most 1024 threads, found 64 teams of 1 warps

@@ -21,6 +21,11 @@ namespace fa {
 #define GEN_PASS_REGISTRATION
 #include "fa/Conversion/LinalgToCta/Passes.h.inc"
 
+/// Makes a function of each outermost forall of `host`, which calls them; see
+/// the pass. Fails with a diagnostic where the plan would be no straight line.
+mlir::FailureOr<llvm::SmallVector<mlir::func::FuncOp>>
+outlineKernels(mlir::RewriterBase &rewriter, mlir::func::FuncOp host);
+
 /// How a thread block is divided.
 struct TeamShape {
   int64_t teams = 1; ///< teams in a block

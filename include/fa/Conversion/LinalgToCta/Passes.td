@@ -9,6 +9,49 @@
 
 include "mlir/Pass/PassBase.td"
 
+def OutlineKernels : Pass<"outline-kernels", "::mlir::ModuleOp"> {
+  let summary = "each parallel loop of a function becomes a kernel, the function a launch plan";
+  let description = [{
+    Level C to C. Each outermost `scf.forall` of a function becomes a private
+    function of its own, `@name_0`, `@name_1` and so on in their order, marked
+    `cta.plan = "name"`. The function that is left is the launch plan: it calls the kernels one
+    after another and makes the tensors that they write, workspaces among them. A kernel
+    takes what it reads, then the tensors that it writes to, one for each of its
+    results; so plan and kernels still run on the CPU.
+
+    Index arithmetic, constants and sizes are computed anew in the kernel; an
+    index that is a size of a tensor which the kernel has is asked of that
+    tensor. So the number of parts of `--split-kv` is known to
+    the kernels by the shape of the workspaces, and needs no parameter.
+
+    Every parallel loop must stand at the top of its function, have results and
+    constant steps. The schedule moves from the plan to its kernels.
+
+    Before:
+    ```mlir
+    func.func @f(%q: tensor<?x64xbf16>) -> tensor<?x64xf32> {
+      %e = tensor.empty(%n, %m) : tensor<?x?x64xf32>
+      %p = scf.forall (%s, %i) in (%n, %m) shared_outs(%a = %e) { ... %q ... }
+      %r = scf.forall (%i) in (%m) shared_outs(%b = %e1) { ... %p ... }
+      return %r : tensor<?x64xf32>
+    }
+    ```
+    After:
+    ```mlir
+    func.func private @f_0(%q: tensor<?x64xbf16>, %e: tensor<?x?x64xf32>) -> tensor<?x?x64xf32> { ... }
+    func.func private @f_1(%p: tensor<?x?x64xf32>, %e: tensor<?x64xf32>) -> tensor<?x64xf32> { ... }
+    func.func @f(%q: tensor<?x64xbf16>) -> tensor<?x64xf32> {
+      %e = tensor.empty(%n, %m) : tensor<?x?x64xf32>
+      %p = call @f_0(%q, %e)
+      %r = call @f_1(%p, %e1)
+      return %r : tensor<?x64xf32>
+    }
+    ```
+  }];
+  let dependentDialects = ["::mlir::func::FuncDialect", "::mlir::tensor::TensorDialect"];
+  let statistics = [Statistic<"numKernels", "num-kernels", "kernels outlined">];
+}
+
 def MapWarps : Pass<"map-warps", "::mlir::ModuleOp"> {
   let summary = "a parallel loop over tiles becomes what one thread block does";
   let description = [{
@@ -21,7 +64,9 @@ def MapWarps : Pass<"map-warps", "::mlir::ModuleOp"> {
        is divided among the schedule's teams; which dimensions of which tiles
        that means follows from the indexing maps (`partition=split_q`).
     3. Slices of the function's arguments, padded with zeros or static, become
-       `cta.load`: `each` where a divided dimension is in it, else `once`.
+       `cta.load`: `each` where a divided dimension is in it, else `once`. Tiles
+       of other than 16-bit matrices (the states that a merge reads) go straight
+       to fragments, by `cta.lookup`.
     4. Contractions become `cta.mma` and `cta.wait`, other generics the same
        arithmetic on fragments. A value that depends on the row alone stays a
        row vector until it meets one that depends on the column, so a mask's
@@ -31,11 +76,16 @@ def MapWarps : Pass<"map-warps", "::mlir::ModuleOp"> {
     6. `tensor.parallel_insert_slice` becomes `cta.store`.
 
     The pass speaks of products, loads and reductions, not of attention. The
-    kernel's arguments are the function's arguments and then its results, as
+    kernel's arguments are the function's arguments and then those of its results
+    that are written to no argument, as
     memrefs with strides of their own, but 1 for the last dimension; indices in fragments are i32, so
     sequences are shorter than 2^31. Teams, warps and the target come from
     `attn.schedule`. Blocks whose trip count depends on the first coordinate are
     started from the last one (`#cta.order<lpt>`).
+
+    Of a function that `--outline-kernels` made a declaration is left, with
+    `cta.kernel` naming the kernel, for the launch plan to call; the kernels of one
+    plan share a module.
 
     Before:
     ```mlir

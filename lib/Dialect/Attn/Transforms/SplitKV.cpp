@@ -323,6 +323,33 @@ void FoldSplitter::run() {
   mergeParts(parts.getResults());
 }
 
+/// A new last argument of the function around `loop`, of type index.
+static FailureOr<Value> addSplitsArgument(RewriterBase &rewriter,
+                                          scf::ForallOp loop) {
+  auto function = loop->getParentOfType<FunctionOpInterface>();
+  unsigned number = function.getNumArguments();
+  if (failed(function.insertArgument(number, rewriter.getIndexType(), {},
+                                     loop.getLoc())))
+    return failure();
+  return Value(function.getArgument(number));
+}
+
+/// Splits the fold that ends in `finalize` into a number of parts that is a new
+/// argument of its function.
+static LogicalResult splitByArgument(RewriterBase &rewriter,
+                                     FinalizeOp finalize, Obstacle &obstacle) {
+  FailureOr<ParallelFold> fold = matchFold(finalize, obstacle);
+  if (failed(fold))
+    return failure();
+  FailureOr<Value> count = addSplitsArgument(rewriter, fold->forall);
+  if (failed(count)) {
+    obstacle.reason = "its function takes no more arguments";
+    return failure();
+  }
+  FoldSplitter(rewriter, *fold, *count).run();
+  return success();
+}
+
 LogicalResult fa::attn::splitKV(RewriterBase &rewriter, FinalizeOp finalize,
                                 const SplitOptions &options,
                                 Obstacle &obstacle) {
@@ -359,10 +386,20 @@ struct SplitKVPass : public fa::attn::impl::SplitKVBase<SplitKVPass> {
       return signalPassFailure();
     IRRewriter rewriter(&getContext());
     for (FinalizeOp finalize : finalizes) {
+      Obstacle obstacle;
+      if (splits == "argument") {
+        if (succeeded(splitByArgument(rewriter, finalize, obstacle))) {
+          ++numSplit;
+          remarkDecision(finalize, "split-kv", "parts")
+              << remark::reason("an argument of the launch");
+        } else if (failed(reportObstacle(finalize, "split-kv", obstacle))) {
+          return signalPassFailure();
+        }
+        continue;
+      }
       FailureOr<SplitOptions> options = getOptions(finalize);
       if (failed(options))
         return signalPassFailure();
-      Obstacle obstacle;
       if (succeeded(splitKV(rewriter, finalize, *options, obstacle))) {
         ++numSplit;
         explain(finalize, *options);
@@ -394,8 +431,9 @@ private:
       StringRef text = splits;
       if (text.getAsInteger(10, options.splits) || options.splits < 1 ||
           options.splits > kMaxSplits)
-        return getOperation().emitError("--split-kv takes splits=auto or a "
-                                        "number from 1 to ")
+        return getOperation().emitError(
+                   "--split-kv takes splits=auto, argument "
+                   "or a number from 1 to ")
                << kMaxSplits << ", found '" << splits << "'";
       return options;
     }

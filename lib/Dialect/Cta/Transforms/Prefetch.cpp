@@ -489,6 +489,17 @@ static SmallVector<SmallVector<scf::ForOp>> findChains(Block &block) {
   return chains;
 }
 
+/// Whether `func` reads global memory element by element alone, as kernels
+/// without products do: it has no tiles that could be elsewhere.
+static bool readsNoTile(gpu::GPUFuncOp func) {
+  bool hasLookup = false, hasTile = false;
+  func.walk([&](Operation *op) {
+    hasLookup |= isa<cta::LookupOp>(op);
+    hasTile |= isa<cta::LoadOp, cta::RingOp>(op);
+  });
+  return hasLookup && !hasTile;
+}
+
 namespace {
 struct Prefetch : public fa::impl::PrefetchBase<Prefetch> {
   using Base::Base;
@@ -503,7 +514,7 @@ private:
     SmallVector<SmallVector<scf::ForOp>> chains;
     func.walk(
         [&](Block *block) { llvm::append_range(chains, findChains(*block)); });
-    if (chains.empty())
+    if (chains.empty() && !readsNoTile(func))
       emitWarning(func.getLoc())
           << "prefetch finds no loop that copies into rings in '"
           << func.getName() << "'";

@@ -93,6 +93,17 @@ LogicalResult fa::stageLoad(RewriterBase &rewriter, cta::LoadOp load,
 /// The stages of a ring where nobody says how many: one to read, one to fill.
 static constexpr int64_t kDefaultStages = 2;
 
+/// Whether `func` reads global memory element by element alone, as kernels
+/// without products do: it has no tiles that could be elsewhere.
+static bool readsNoTile(gpu::GPUFuncOp func) {
+  bool hasLookup = false, hasTile = false;
+  func.walk([&](Operation *op) {
+    hasLookup |= isa<cta::LookupOp>(op);
+    hasTile |= isa<cta::LoadOp, cta::RingOp>(op);
+  });
+  return hasLookup && !hasTile;
+}
+
 namespace {
 struct StageTiles : public fa::impl::StageTilesBase<StageTiles> {
   using Base::Base;
@@ -115,7 +126,7 @@ private:
           isa<scf::ForOp>(load->getParentOp()))
         loads.push_back(load);
     });
-    if (loads.empty())
+    if (loads.empty() && !readsNoTile(func))
       emitWarning(func.getLoc())
           << "stage-tiles finds no shared load in a loop of '" << func.getName()
           << "'";

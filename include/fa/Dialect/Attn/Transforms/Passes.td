@@ -315,7 +315,8 @@ def SplitKV : Pass<"split-kv", "::mlir::func::FuncOp"> {
     `splits=N` makes N parts; `splits=auto` computes, from the launch's sizes and
     how many thread blocks of the schedule the target holds at a time, the
     smallest N whose occupancy reaches 95% of the best; at most 128, and no more
-    than there are blocks of keys.
+    than there are blocks of keys. `splits=argument` adds an argument of type index
+    to the function, for a launch that knows what it runs on.
 
     Run `--interchange` and `--delay-normalization` first, `--skip-masked-blocks`
     too so that parts share what is left of the keys, and `--pad-tiles` after.
@@ -346,7 +347,7 @@ def SplitKV : Pass<"split-kv", "::mlir::func::FuncOp"> {
     "::mlir::tensor::TensorDialect"];
   let options = [
     Option<"splits", "splits", "std::string", "\"auto\"",
-           "parts of the keys: a number, or auto for what occupancy asks for">,
+           "parts of the keys: a number, auto for what occupancy asks for, or argument">,
   ];
   let statistics = [Statistic<"numSplit", "num-split", "folds split">];
 }

@@ -1,0 +1,36 @@
+//===- LaunchPlan.h - What marks launch plans and kernels -------*- C++ -*-===//
+//
+// Part of Flashloom, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A launch plan is a function on whole tensors that calls kernels one after
+// another. Its `tensor.empty`s are the outputs and the workspaces.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FA_DIALECT_CTA_IR_LAUNCHPLAN_H
+#define FA_DIALECT_CTA_IR_LAUNCHPLAN_H
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+namespace fa::cta {
+
+/// Of a function that is a kernel of a launch plan: the plan's name.
+constexpr llvm::StringLiteral kPlanAttr = "cta.plan";
+/// Of a declared function that a launch plan calls: the symbol of the kernel
+/// that it stands for, whose arguments are the call's operands.
+constexpr llvm::StringLiteral kKernelAttr = "cta.kernel";
+
+/// The operand of a plan's call that `result` is, written: the last operands
+/// are what a kernel writes to, one for each result.
+inline mlir::Value getDestination(mlir::OpResult result) {
+  auto call = llvm::cast<mlir::func::CallOp>(result.getOwner());
+  unsigned fromBack = call.getNumResults() - result.getResultNumber();
+  return call.getOperand(call.getNumOperands() - fromBack);
+}
+
+} // namespace fa::cta
+
+#endif // FA_DIALECT_CTA_IR_LAUNCHPLAN_H

@@ -1,0 +1,335 @@
+//===- Plan.cpp - Kernels of several launches -----------------------------===//
+//
+// Part of Flashloom, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Plan.h"
+
+#include "Extras.h"
+#include "Failure.h"
+#include "Launch.h"
+#include "TensorView.h"
+
+#include <algorithm>
+
+using namespace fa::rt;
+
+namespace {
+
+/// Each workspace begins at a multiple of this; the first one's address is a
+/// multiple of kAddressBytes.
+constexpr int64_t kWorkspaceUnit = 256;
+constexpr uintptr_t kAddressBytes = 16;
+
+/// Occupancy is computed in integers, in these units, and a share of the best
+/// one is good enough.
+constexpr int64_t kOccupancyUnit = 100000;
+constexpr int64_t kGoodEnoughPercent = 95;
+
+/// A tensor of any rank as a kernel gets it.
+struct View {
+  const void *data = nullptr;
+  std::vector<int64_t> sizes, strides;
+};
+
+/// The launches of a plan with one number of parts.
+class PlanLauncher {
+public:
+  PlanLauncher(const Kernel &kernel, const Problem &problem,
+               const fa_forward_params &params, int64_t splits)
+      : kernel(kernel), problem(problem), params(params), splits(splits) {}
+
+  unsigned countBlocks(const PlannedLaunch &launch) const;
+  std::vector<uint64_t> packArguments(const PlannedLaunch &launch) const;
+
+private:
+  std::vector<int64_t> sizesOf(const Workspace &workspace) const;
+  View viewOf(const LaunchArgument &argument) const;
+  View workspaceView(size_t index) const;
+
+  const Kernel &kernel;
+  const Problem &problem;
+  const fa_forward_params &params;
+  int64_t splits;
+};
+
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Heads as rows
+//===----------------------------------------------------------------------===//
+
+/// The stride from row to row of [batch, kv_heads, rows, ...], in the order
+/// (head, row) or (row, head); 0 where it is not one.
+static int64_t packedStride(const fa_tensor &tensor, int64_t group,
+                            bool rowsFirst) {
+  int64_t seq = tensor.sizes[2];
+  int64_t head = tensor.strides[1], row = tensor.strides[2];
+  if (seq == 1)
+    return head;
+  if (rowsFirst)
+    return row == group * head ? head : 0;
+  return head == seq * row ? row : 0;
+}
+
+static void packTensorHeads(fa_tensor &tensor, int64_t group, int64_t stride) {
+  tensor.sizes[1] /= group;
+  tensor.strides[1] *= group;
+  tensor.sizes[2] *= group;
+  tensor.strides[2] = stride;
+}
+
+PackedHeads fa::rt::packHeads(const Kernel &kernel, const Problem &problem,
+                              const fa_forward_params &params) {
+  PackedHeads result{problem, params};
+  const int64_t group = problem.group();
+  if (!kernel.packsHeads || group == 1 || problem.empty())
+    return result;
+  fa_tensor *tensors[] = {&result.params.q, &result.params.o,
+                          &result.params.lse};
+  for (bool rowsFirst : {false, true}) {
+    int64_t strides[3];
+    for (size_t i = 0; i != 3; ++i)
+      strides[i] = packedStride(*tensors[i], group, rowsFirst);
+    if (!strides[0] || !strides[1] || !strides[2])
+      continue;
+    for (size_t i = 0; i != 3; ++i)
+      packTensorHeads(*tensors[i], group, strides[i]);
+    result.problem.heads = problem.kvHeads;
+    result.problem.seqQ *= group;
+    return result;
+  }
+  return result;
+}
+
+//===----------------------------------------------------------------------===//
+// Sizes
+//===----------------------------------------------------------------------===//
+
+static int64_t sizeOfRule(const SizeRule &rule, const Problem &problem,
+                          int64_t splits) {
+  if (rule.argument == Argument::Extra)
+    return rule.constant;
+  return rule.argument == Argument::Splits ? splits
+                                           : sizeOf(rule.argument, problem);
+}
+
+/// `bytes` and the next workspace's. Throws Failure over 2^63-1.
+static int64_t addWorkspace(int64_t bytes, const Workspace &workspace,
+                            const Problem &problem, int64_t splits) {
+  int64_t size = dtypeBytes(workspace.dtype);
+  bool fits = true;
+  for (const SizeRule &rule : workspace.sizes)
+    fits &=
+        !__builtin_mul_overflow(size, sizeOfRule(rule, problem, splits), &size);
+  int64_t total = 0;
+  fits &= !__builtin_add_overflow(bytes, size, &total) &&
+          !__builtin_add_overflow(total, kWorkspaceUnit - 1, &total);
+  if (!fits)
+    throw Failure(FA_INVALID_ARGUMENT,
+                  "the problem needs workspaces of more than 2^63-1 bytes");
+  return total / kWorkspaceUnit * kWorkspaceUnit;
+}
+
+/// Bytes of all workspaces with so many parts.
+static int64_t addWorkspaces(const Kernel &kernel, const Problem &problem,
+                             int64_t splits) {
+  int64_t bytes = 0;
+  for (const Workspace &workspace : kernel.plan.workspaces)
+    bytes = addWorkspace(bytes, workspace, problem, splits);
+  return bytes;
+}
+
+int64_t fa::rt::workspaceBytes(Library &library, size_t index,
+                               const Problem &problem,
+                               const fa_forward_params &params) {
+  const Kernel &kernel = library.kernel(index);
+  if (problem.empty() || kernel.plan.launches.empty())
+    return 0;
+  PackedHeads packed = packHeads(kernel, problem, params);
+  return addWorkspaces(
+      kernel, packed.problem,
+      chooseSplits(library, index, packed.problem, packed.params));
+}
+
+//===----------------------------------------------------------------------===//
+// Parts of the keys
+//===----------------------------------------------------------------------===//
+
+void fa::rt::requireNoSplits(const Kernel &kernel,
+                             const fa_forward_params &params) {
+  int32_t splits = workspaceOf(params).splits;
+  if (splits < 0 || splits > 1)
+    refuse("splits",
+           "must be 0 or 1: kernel " + kernel.name + " does not split the keys",
+           std::to_string(splits));
+}
+
+/// Blocks of a launch that a multiprocessor holds at a time.
+static int64_t residentBlocks(const PlannedLaunch &launch,
+                              CuFunction function) {
+  const DriverApi &api = driver();
+  int blocks = 0;
+  api.check(api.occupancyMaxActiveBlocksPerMultiprocessor(
+                &blocks, function, launch.block, size_t(launch.sharedBytes)),
+            "cuOccupancyMaxActiveBlocksPerMultiprocessor");
+  return std::max(blocks, 1);
+}
+
+/// The share of the places that `blocks` fill over all their waves.
+static int64_t occupancy(int64_t blocks, int64_t places) {
+  int64_t waves = (blocks + places - 1) / places;
+  return blocks * kOccupancyUnit / (waves * places);
+}
+
+int64_t fa::rt::chooseSplits(Library &library, size_t index,
+                             const Problem &problem,
+                             const fa_forward_params &params) {
+  // 1. The caller's.
+  const Kernel &kernel = library.kernel(index);
+  const LaunchPlan &plan = kernel.plan;
+  if (plan.maxSplits == 0) {
+    requireNoSplits(kernel, params);
+    return 1;
+  }
+  int32_t given = workspaceOf(params).splits;
+  if (given < 0 || given > plan.maxSplits)
+    refuse("splits",
+           "must be from 0 (the runtime's choice) to " +
+               std::to_string(plan.maxSplits) + " for kernel " + kernel.name,
+           std::to_string(given));
+  if (given > 0 || problem.empty())
+    return std::max(given, 1);
+
+  // 2. At most a part for each block of keys.
+  int64_t blocks = (problem.seqKv + plan.splitKeys - 1) / plan.splitKeys;
+  int64_t last =
+      std::min<int64_t>(plan.maxSplits, std::max<int64_t>(blocks, 1));
+
+  // 3. The best occupancy, then the first that is good enough.
+  const PlannedLaunch &first = plan.launches.front();
+  int64_t tiles = PlanLauncher(kernel, problem, params, 1).countBlocks(first);
+  int64_t places = residentBlocks(first, library.function(index)) *
+                   int64_t(currentMultiprocessors());
+  int64_t best = 0;
+  for (int64_t n = 1; n <= last; ++n)
+    best = std::max(best, occupancy(tiles * n, places));
+  int64_t chosen = 1;
+  while (occupancy(tiles * chosen, places) * 100 < best * kGoodEnoughPercent)
+    ++chosen;
+  return chosen;
+}
+
+//===----------------------------------------------------------------------===//
+// Arguments
+//===----------------------------------------------------------------------===//
+
+std::vector<int64_t> PlanLauncher::sizesOf(const Workspace &workspace) const {
+  std::vector<int64_t> sizes;
+  for (const SizeRule &rule : workspace.sizes)
+    sizes.push_back(sizeOfRule(rule, problem, splits));
+  return sizes;
+}
+
+/// Workspaces follow one another, dense and row by row.
+View PlanLauncher::workspaceView(size_t index) const {
+  const std::vector<Workspace> &workspaces = kernel.plan.workspaces;
+  int64_t offset = 0;
+  for (size_t i = 0; i != index; ++i)
+    offset = addWorkspace(offset, workspaces[i], problem, splits);
+  View view;
+  view.data = static_cast<const char *>(workspaceOf(params).data) + offset;
+  view.sizes = sizesOf(workspaces[index]);
+  view.strides.assign(view.sizes.size(), 1);
+  for (size_t dim = view.sizes.size() - 1; dim > 0; --dim)
+    view.strides[dim - 1] = view.strides[dim] * view.sizes[dim];
+  return view;
+}
+
+/// The tensor that `argument` is.
+View PlanLauncher::viewOf(const LaunchArgument &argument) const {
+  if (argument.isWorkspace)
+    return workspaceView(argument.index);
+  const Param &param = kernel.params[argument.index];
+  const fa_tensor &tensor = param.argument == Argument::Extra
+                                ? extraOf(param.name, params).tensor
+                                : tensorOf(param.argument, params);
+  return {tensor.data,
+          {tensor.sizes, tensor.sizes + tensor.rank},
+          {tensor.strides, tensor.strides + tensor.rank}};
+}
+
+unsigned PlanLauncher::countBlocks(const PlannedLaunch &launch) const {
+  std::vector<GridExtent> extents;
+  for (const PlannedFactor &factor : launch.grid)
+    extents.push_back(
+        {viewOf(launch.args[factor.argument]).sizes[factor.dim], factor.tile});
+  return fa::rt::countBlocks(kernel, extents);
+}
+
+std::vector<uint64_t>
+PlanLauncher::packArguments(const PlannedLaunch &launch) const {
+  std::vector<uint64_t> slots;
+  for (const LaunchArgument &argument : launch.args) {
+    if (argument.isWorkspace) {
+      View view = workspaceView(argument.index);
+      packMemRef(view.data, view.sizes, view.strides, slots);
+    } else {
+      packParam(kernel.params[argument.index], problem, params, slots);
+    }
+  }
+  return slots;
+}
+
+//===----------------------------------------------------------------------===//
+// Launches
+//===----------------------------------------------------------------------===//
+
+static void checkWorkspace(const Kernel &kernel, const Problem &problem,
+                           const fa_forward_params &params, int64_t splits) {
+  int64_t needed = addWorkspaces(kernel, problem, splits);
+  if (needed == 0)
+    return;
+  WorkspaceArguments given = workspaceOf(params);
+  if (!given.data)
+    refuse("workspace",
+           "must not be NULL: kernel " + kernel.name + " needs " +
+               std::to_string(needed) + " bytes, as fa_forward_workspace says",
+           "NULL");
+  if (given.bytes < size_t(needed))
+    refuse("workspace_bytes",
+           "must be at least " + std::to_string(needed) +
+               ", as fa_forward_workspace says",
+           std::to_string(given.bytes));
+  if (reinterpret_cast<uintptr_t>(given.data) % kAddressBytes)
+    refuse("workspace",
+           "address must be a multiple of " + std::to_string(kAddressBytes) +
+               " bytes",
+           std::to_string(reinterpret_cast<uintptr_t>(given.data)));
+}
+
+void fa::rt::launchPlan(Library &library, size_t index, const Problem &given,
+                        const fa_forward_params &arguments, CuStream stream) {
+  const Kernel &kernel = library.kernel(index);
+  const PackedHeads packed = packHeads(kernel, given, arguments);
+  const Problem &problem = packed.problem;
+  const fa_forward_params &params = packed.params;
+  int64_t splits = chooseSplits(library, index, problem, params);
+  checkWorkspace(kernel, problem, params, splits);
+  PlanLauncher launcher(kernel, problem, params, splits);
+  const std::vector<PlannedLaunch> &launches = kernel.plan.launches;
+  // All grids are checked before the first one starts.
+  std::vector<unsigned> blocks;
+  for (const PlannedLaunch &launch : launches)
+    blocks.push_back(launcher.countBlocks(launch));
+  for (size_t i = 0; i != launches.size(); ++i) {
+    std::vector<uint64_t> slots = launcher.packArguments(launches[i]);
+    std::vector<void *> addresses;
+    for (uint64_t &slot : slots)
+      addresses.push_back(&slot);
+    launchGrid(kernel, library.function(index, i), blocks[i], launches[i].block,
+               launches[i].sharedBytes, stream, std::move(addresses));
+  }
+}

@@ -1,0 +1,57 @@
+//===- Plan.h - Kernels of several launches ---------------------*- C++ -*-===//
+//
+// Part of Flashloom, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Workspaces, the number of parts that keys are split into, and the launches of
+// a plan: docs/kernel-library.md, "Launch plans".
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FLASHLOOM_RUNTIME_PLAN_H
+#define FLASHLOOM_RUNTIME_PLAN_H
+
+#include "Library.h"
+#include "Problem.h"
+
+namespace fa::rt {
+
+/// A problem and its arguments.
+struct PackedHeads {
+  Problem problem;
+  fa_forward_params params;
+};
+
+/// The same problem with the heads of q that share one of k and v as rows of
+/// one head, so that each block of k and v is read once for all of them: where
+/// the kernel allows it, and rows follow one another by one stride in q, o and
+/// lse. Else the problem as it is.
+PackedHeads packHeads(const Kernel &kernel, const Problem &problem,
+                      const fa_forward_params &params);
+
+/// Parts that the keys are split into: the caller's number, or the smallest
+/// that fills the device's places for blocks to 95% of the best. 1 for a kernel
+/// that does not split. Loads the kernel. Throws Failure.
+int64_t chooseSplits(Library &library, size_t index, const Problem &problem,
+                     const fa_forward_params &params);
+
+/// Bytes of all workspaces that the kernel needs; 0 for an empty problem. Loads
+/// the kernel where the number of parts is the runtime's choice. Throws
+/// Failure.
+int64_t workspaceBytes(Library &library, size_t index, const Problem &problem,
+                       const fa_forward_params &params);
+
+/// Refuses a number of parts for a kernel that cannot split. Throws
+/// Failure(FA_INVALID_ARGUMENT).
+void requireNoSplits(const Kernel &kernel, const fa_forward_params &params);
+
+/// Checks the workspace and starts all launches of the kernel's plan. Throws
+/// Failure.
+void launchPlan(Library &library, size_t index, const Problem &problem,
+                const fa_forward_params &params, CuStream stream);
+
+} // namespace fa::rt
+
+#endif // FLASHLOOM_RUNTIME_PLAN_H
