@@ -8,13 +8,16 @@
 // Loads of single elements, each thread those of its part of the fragment, by
 // the path for memory that nobody writes (ld.global.nc). A position is a sum of
 // parts: what is the same for all elements, what depends on the row, on the
-// column, on both. Each part is computed once, in 64 bits.
+// column, on both. Each part is computed once, in 64 bits. A thread's columns
+// are pairs of neighbours: where memory and strides turn out to be aligned for
+// it, which is the same for the whole kernel, two elements are one load.
 //
 //===----------------------------------------------------------------------===//
 
 #include "Builders.h"
 #include "Lowering.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace mlir;
@@ -72,9 +75,11 @@ public:
         data(memref::ExtractStridedMetadataOp::create(b, memref)),
         type(cast<MemRefType>(memref.getType())) {
     Value address = memref::ExtractAlignedPointerAsIndexOp::create(b, memref);
+    begin = widen(b, address);
     base = LLVM::IntToPtrOp::create(
-        b, LLVM::LLVMPointerType::get(b.getContext(), 1), widen(b, address));
+        b, LLVM::LLVMPointerType::get(b.getContext(), 1), begin);
     uniform = widen(b, data.getOffset());
+    mustBeEven(uniform);
   }
 
   /// Adds the index of dimension `dim`: `original` in the fragment's program,
@@ -86,7 +91,26 @@ public:
   /// block) and, in a matrix, number `element` of what the thread holds.
   Value load(int64_t row, int64_t column, int64_t element);
 
+  Type elementType() const { return type.getElementType(); }
+  /// Makes the pointers to all rows here, for loads in several branches.
+  void preparePointers() {
+    for (int64_t row = 0, e = std::max<size_t>(1, rows.size()); row < e; ++row)
+      rowPointer(row);
+  }
+
+  /// Whether the columns come in pairs of neighbours.
+  bool hasPairs() const { return isRun && columns.empty() && all.empty(); }
+  /// Whether pairs are aligned, as an i1.
+  Value buildPairsAreAligned();
+  /// The pair whose first column is `column`, where pairs are aligned.
+  SmallVector<Value> loadPair(int64_t row, int64_t column);
+
 private:
+  /// Notes that pairs are aligned only if `count`, of elements, is even.
+  void mustBeEven(Value count) {
+    odd = odd ? b.createOrFold<arith::OrIOp>(odd, count) : count;
+  }
+
   /// The stride of dimension `dim`; null: 1.
   Value stride(unsigned dim) {
     bool isOne = dim + 1 == type.getRank() && isLastContiguous(type);
@@ -106,8 +130,10 @@ private:
   const Kernel &kernel;
   memref::ExtractStridedMetadataOp data;
   MemRefType type;
-  Value base;
-  Value uniform;                         ///< the part of all elements
+  Value begin;   ///< the address of the memory
+  Value base;    ///< the same as a pointer
+  Value odd;     ///< the lowest bit: pairs are not aligned
+  Value uniform; ///< the part of all elements
   SmallVector<Value> rows, columns, all; ///< parts; empty: 0
   bool isRun = false; ///< the columns' offsets are constants: 0, 1, 8, 9, ...
   SmallVector<Value> pointers; ///< to rows, as they are asked for
@@ -118,7 +144,9 @@ void Positions::add(unsigned dim, Value original, Value converted,
                     std::optional<FragmentLayout> layout) {
   Value step = stride(dim);
   if (!layout) {
-    uniform = addParts(b, uniform, scale(converted, step));
+    Value part = scale(converted, step);
+    mustBeEven(part);
+    uniform = addParts(b, uniform, part);
     return;
   }
   std::optional<SmallVector<Value>> scalars;
@@ -127,12 +155,16 @@ void Positions::add(unsigned dim, Value original, Value converted,
   if (scalars) {
     I32Builder i{b};
     Value first = i.mul(i.bitAnd(kernel.lane, kQuad - 1), 2);
-    for (Value scalar : *scalars)
+    for (Value scalar : *scalars) {
+      mustBeEven(widen(b, scalar));
       first = i.add(first, scalar);
+    }
     uniform = addParts(b, uniform, widen(b, first));
     isRun = true;
     return;
   }
+  if (step)
+    mustBeEven(step);
   SmallVector<Value> &parts = layout->kind == FragmentKind::Row      ? rows
                               : layout->kind == FragmentKind::Column ? columns
                                                                      : all;
@@ -169,6 +201,31 @@ Value Positions::load(int64_t row, int64_t column, int64_t element) {
   return load;
 }
 
+Value Positions::buildPairsAreAligned() {
+  int64_t bytes = type.getElementTypeBitWidth() / 8;
+  auto mask = [&](Value value, int64_t bits) -> Value {
+    return arith::AndIOp::create(
+        b, value, arith::ConstantIntOp::create(b, b.getI64Type(), bits));
+  };
+  Value rest =
+      arith::OrIOp::create(b, mask(begin, 2 * bytes - 1), mask(odd, 1));
+  return arith::CmpIOp::create(
+      b, arith::CmpIPredicate::eq, rest,
+      arith::ConstantIntOp::create(b, b.getI64Type(), 0));
+}
+
+SmallVector<Value> Positions::loadPair(int64_t row, int64_t column) {
+  Value pointer = advance(
+      rowPointer(row),
+      static_cast<int32_t>(FragmentLayout::colOffset(column / 2, column % 2)));
+  Type element = type.getElementType();
+  auto load =
+      LLVM::LoadOp::create(b, VectorType::get(2, element), pointer,
+                           /*alignment=*/element.getIntOrFloatBitWidth() / 4);
+  load.setInvariant(true);
+  return toElements(b, load);
+}
+
 namespace {
 /// `cta.lookup`: the elements that the thread holds.
 struct ConvertLookup : OpConversionPattern<cta::LookupOp> {
@@ -189,12 +246,45 @@ struct ConvertLookup : OpConversionPattern<cta::LookupOp> {
          llvm::enumerate(op.getIndices(), adaptor.getIndices()))
       positions.add(dim, original, converted,
                     converter.getLayout(original.getType()));
-    rewriter.replaceOp(op, fromElements(b, converter.convertType(op.getType()),
-                                        loadAll(positions, *layout)));
+    bool isMatrix = layout->kind == FragmentKind::Matrix;
+    SmallVector<Value> elements = isMatrix && positions.hasPairs()
+                                      ? loadByAlignment(b, positions, *layout)
+                                      : loadAll(positions, *layout);
+    rewriter.replaceOp(
+        op, fromElements(b, converter.convertType(op.getType()), elements));
     return success();
   }
 
 private:
+  /// All elements, two at a time.
+  static SmallVector<Value> loadPairs(Positions &positions,
+                                      const FragmentLayout &layout) {
+    SmallVector<Value> elements;
+    for (int64_t s = 0; s < layout.slabs(); ++s)
+      for (int64_t n = 0; n < layout.blocks(); ++n)
+        for (int64_t half = 0; half < 2; ++half)
+          llvm::append_range(elements, positions.loadPair(2 * s + half, 2 * n));
+    return elements;
+  }
+
+  /// A branch: pairs where they are aligned, else single elements.
+  static SmallVector<Value> loadByAlignment(ImplicitLocOpBuilder &b,
+                                            Positions &positions,
+                                            const FragmentLayout &layout) {
+    Value aligned = positions.buildPairsAreAligned();
+    positions.preparePointers();
+    int64_t count = layout.slabs() * layout.blocks() * 4;
+    auto branch = scf::IfOp::create(
+        b, SmallVector<Type>(count, positions.elementType()), aligned,
+        /*withElseRegion=*/true);
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(branch.thenBlock());
+    scf::YieldOp::create(b, loadPairs(positions, layout));
+    b.setInsertionPointToStart(branch.elseBlock());
+    scf::YieldOp::create(b, loadAll(positions, layout));
+    return SmallVector<Value>(branch.getResults());
+  }
+
   static SmallVector<Value> loadAll(Positions &positions,
                                     const FragmentLayout &layout) {
     SmallVector<Value> elements;

@@ -1,10 +1,11 @@
-// Elements of captured tensors: rows scaled by their stride once, a run of columns at constant offsets, loads of memory
-// that nobody writes.
+// Elements of captured tensors: rows scaled by their stride once, a run of columns at constant offsets, two at a time where
+// they are aligned, loads of memory that nobody writes.
 // RUN: fa-opt %s --lower-to-nvvm=tiles-only | FileCheck %s
 // RUN: fa-opt %s --lower-to-nvvm --emit-cubin=format=ptx | FileCheck %s --check-prefix=PTX
 
 // PTX: .entry bias
 // PTX-COUNT-8: ld.global.nc.b32
+// PTX-COUNT-4: ld.global.nc.v2.b32
 // PTX-NOT: ld.global
 // PTX: .entry narrow
 // PTX-COUNT-2: ld.global.nc.b16
@@ -21,7 +22,15 @@ gpu.module @kernels {
       %s = vector.broadcast %j : i32 to vector<1x16xi32>
       %cols = arith.addi %c, %s : vector<1x16xi32>
       // CHECK: %[[BASE:.*]] = llvm.getelementptr %{{.*}}[%{{.*}}] : (!llvm.ptr<1>, i64) -> !llvm.ptr<1>, f32
+      // CHECK: llvm.getelementptr %[[BASE]][%{{.*}}]
       // CHECK: %[[ROW:.*]] = llvm.getelementptr %[[BASE]][%{{.*}}]
+      // CHECK: %[[LOW:.*]] = arith.andi %{{.*}}, %c7_i64 : i64
+      // CHECK: %[[EVEN:.*]] = arith.andi %{{.*}}, %c1_i64 : i64
+      // CHECK: %[[REST:.*]] = arith.ori %[[LOW]], %[[EVEN]]
+      // CHECK: %[[ALIGNED:.*]] = arith.cmpi eq, %[[REST]], %c0_i64
+      // CHECK: scf.if %[[ALIGNED]]
+      // CHECK-COUNT-4: llvm.load %{{.*}} invariant {alignment = 8 : i64} : !llvm.ptr<1> -> vector<2xf32>
+      // CHECK: } else {
       // CHECK: llvm.load %[[ROW]] invariant : !llvm.ptr<1> -> f32
       // CHECK: %[[ONE:.*]] = llvm.getelementptr %[[ROW]][1]
       // CHECK: llvm.load %[[ONE]] invariant
