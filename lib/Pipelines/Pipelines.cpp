@@ -108,7 +108,9 @@ static void buildMachineCode(OpPassManager &pm, OpPassManager &kernels,
     return;
 
   // D to E: a thread's program.
-  kernels.addPass(createLowerToNVVM());
+  LowerToNVVMOptions lower;
+  lower.chip = options.target;
+  kernels.addPass(createLowerToNVVM(lower));
   if (options.level == Level::NVVM)
     return;
 

@@ -43,18 +43,46 @@ static int64_t numberBefore(StringRef line, StringRef unit) {
   return digits.getAsInteger(10, value) ? 0 : value;
 }
 
+/// The place in `kernels` of the one of this name, which is made where there is
+/// none.
+static size_t findOrAdd(StringRef name,
+                        llvm::SmallVectorImpl<KernelReport> &kernels) {
+  for (auto [n, kernel] : llvm::enumerate(kernels))
+    if (kernel.name == name)
+      return n;
+  kernels.emplace_back();
+  kernels.back().name = name.str();
+  return kernels.size() - 1;
+}
+
+/// What ptxas says where products that were to overlap will not: "... are
+/// serialized due to REASON in the function 'NAME'" (or: for the function).
+static constexpr llvm::StringLiteral kSerialized =
+    "wgmma.mma_async instructions are serialized due to ";
+
 llvm::SmallVector<KernelReport> fa::parsePtxasReport(StringRef output) {
   llvm::SmallVector<KernelReport> kernels;
+  std::optional<size_t> current; // the kernel that lines are about
+  auto takeName = [](StringRef quoted) {
+    return quoted.take_until([](char c) { return c == '\''; });
+  };
   for (StringRef line : llvm::split(output, '\n')) {
-    auto [before, after] = line.split("Compiling entry function '");
-    if (!after.empty()) {
-      kernels.emplace_back();
-      kernels.back().name = after.take_until([](char c) { return c == '\''; });
+    // Such lines may come before the one that names their kernel.
+    if (line.contains(kSerialized)) {
+      auto [reason, name] =
+          line.split(kSerialized).second.rsplit(" the function '");
+      kernels[findOrAdd(takeName(name), kernels)].serialized =
+          reason.rsplit(' ').first.str();
       continue;
     }
-    if (kernels.empty())
+    auto [before, after] = line.split("Compiling entry function '");
+    if (!after.empty()) {
+      current = findOrAdd(takeName(after), kernels);
       continue;
-    KernelReport &kernel = kernels.back();
+    }
+    if (!current)
+      continue;
+    KernelReport &kernel = kernels[*current];
     if (line.contains("bytes spill stores")) {
       kernel.spillStores = numberBefore(line, " bytes spill stores");
       kernel.spillLoads = numberBefore(line, " bytes spill loads");

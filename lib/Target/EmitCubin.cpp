@@ -29,7 +29,8 @@ static NamedAttrList getLaunchFigures(LLVM::LLVMFuncOp func) {
   std::pair<StringRef, StringRef> names[] = {
       {"block", NVVM::NVVMDialect::getMaxntidAttrName()},
       {"dynamic_shared", "cta.shared_bytes"},
-      {"extents", "cta.extents"}};
+      {"extents", "cta.extents"},
+      {"tensor_maps", "cta.tensor_maps"}};
   NamedAttrList figures;
   for (auto [name, attribute] : names)
     if (Attribute value = func->getAttr(attribute))
@@ -94,6 +95,17 @@ static LogicalResult checkSpills(gpu::GPUModuleOp module, const Cubin &cubin) {
   return success();
 }
 
+/// Reports kernels whose products do not overlap.
+static LogicalResult checkSerialized(gpu::GPUModuleOp module,
+                                     const Cubin &cubin) {
+  for (const KernelReport &kernel : cubin.kernels)
+    if (!kernel.serialized.empty())
+      return mlir::emitError(module.getLoc(), "kernel '")
+             << kernel.name << "' has wgmma that ptxas serialises, due to "
+             << kernel.serialized << "; allow-serialized accepts this";
+  return success();
+}
+
 namespace {
 struct EmitCubin : public fa::impl::EmitCubinBase<EmitCubin> {
   using Base::Base;
@@ -144,7 +156,9 @@ private:
       return success();
     }
     FailureOr<Cubin> cubin = assemble(*ptx, options, module.getLoc());
-    if (failed(cubin) || (!allowSpills && failed(checkSpills(module, *cubin))))
+    if (failed(cubin) ||
+        (!allowSpills && failed(checkSpills(module, *cubin))) ||
+        (!allowSerialized && failed(checkSerialized(module, *cubin))))
       return failure();
     numKernels += cubin->kernels.size();
     replaceModule(module, options, gpu::CompilationTarget::Binary, cubin->data,

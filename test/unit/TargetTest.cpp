@@ -112,4 +112,27 @@ TEST(Instructions, AreThoseThatPtxasAccepts) {
     }
 }
 
+TEST(Report, SaysWhatSpillsAndWhatIsSerialised) {
+  llvm::SmallVector<KernelReport> kernels = parsePtxasReport(
+      "ptxas info    : (C7512) Potential Performance Loss: wgmma.mma_async "
+      "instructions are serialized due to insufficient register resources for "
+      "the wgmma pipeline in the function 'a'\n"
+      "ptxas info    : Compiling entry function 'a' for 'sm_90a'\n"
+      "    8 bytes stack frame, 4 bytes spill stores, 12 bytes spill loads\n"
+      "ptxas info    : Used 168 registers, used 1 barriers, 1024 bytes smem\n"
+      "ptxas info    : Compiling entry function 'b' for 'sm_90a'\n"
+      "ptxas info    : Used 24 registers\n");
+  ASSERT_EQ(kernels.size(), 2u);
+  EXPECT_EQ(kernels[0].name, "a");
+  EXPECT_EQ(kernels[0].serialized,
+            "insufficient register resources for the wgmma pipeline");
+  EXPECT_EQ(kernels[0].spillStores, 4);
+  EXPECT_EQ(kernels[0].spillLoads, 12);
+  EXPECT_EQ(kernels[0].registers, 168);
+  EXPECT_EQ(kernels[0].staticShared, 1024);
+  EXPECT_EQ(kernels[1].name, "b");
+  EXPECT_EQ(kernels[1].serialized, "");
+  EXPECT_FALSE(kernels[1].spills());
+}
+
 } // namespace

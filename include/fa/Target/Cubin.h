@@ -40,6 +40,9 @@ struct KernelReport {
   int64_t spillStores = 0; ///< bytes
   int64_t spillLoads = 0;  ///< bytes
   int64_t staticShared = 0;
+  /// Why ptxas makes the kernel's wgmma wait for one another; empty where it
+  /// does not.
+  std::string serialized;
 
   bool spills() const { return spillStores || spillLoads; }
 };

@@ -20,9 +20,11 @@ def EmitCubin : Pass<"emit-cubin", "::mlir::ModuleOp"> {
     Level E. Makes PTX in process with LLVM's NVPTX target and assembles it with
     `ptxas`. The object's property `fa.ptxas` holds what ptxas reports (its
     version and, for each kernel, registers and spilled bytes) beside the
-    kernel's launch figures (threads, dynamic shared memory, grid extents).
+    kernel's launch figures (threads, dynamic shared memory, grid extents, tensor
+    maps).
 
-    A kernel that spills is an error unless `allow-spills`. Without a ptxas the
+    A kernel that spills is an error unless `allow-spills`; so is one whose wgmma
+    ptxas serialises, unless `allow-serialized`. Without a ptxas the
     object holds PTX, and a warning says so.
 
     Before:
@@ -45,7 +47,9 @@ def EmitCubin : Pass<"emit-cubin", "::mlir::ModuleOp"> {
     Option<"optLevel", "opt-level", "int", /*default=*/"3",
            "Optimisation level of ptxas">,
     Option<"allowSpills", "allow-spills", "bool", /*default=*/"false",
-           "Accept kernels whose registers spill">];
+           "Accept kernels whose registers spill">,
+    Option<"allowSerialized", "allow-serialized", "bool", /*default=*/"false",
+           "Accept kernels whose wgmma ptxas makes wait for one another">];
   let statistics = [Statistic<"numKernels", "kernels", "Kernels assembled">];
   let dependentDialects = ["::mlir::gpu::GPUDialect",
                            "::mlir::LLVM::LLVMDialect",

@@ -61,6 +61,12 @@ SmallVector<Value> fa::toElements(ImplicitLocOpBuilder &b, Value vector) {
       vector::ToElementsOp::create(b, vector).getResults());
 }
 
+Value fa::pack(ImplicitLocOpBuilder &b, Value low, Value high) {
+  auto pair = VectorType::get(2, low.getType());
+  return LLVM::BitcastOp::create(b, b.getI32Type(),
+                                 fromElements(b, pair, {low, high}));
+}
+
 Value fa::fromElements(ImplicitLocOpBuilder &b, Type type,
                        ArrayRef<Value> elements) {
   return vector::FromElementsOp::create(b, cast<VectorType>(type), elements);

@@ -45,6 +45,10 @@ llvm::SmallVector<mlir::Value> toElements(mlir::ImplicitLocOpBuilder &b,
 mlir::Value fromElements(mlir::ImplicitLocOpBuilder &b, mlir::Type type,
                          llvm::ArrayRef<mlir::Value> elements);
 
+/// Two 16-bit floats in one i32.
+mlir::Value pack(mlir::ImplicitLocOpBuilder &b, mlir::Value low,
+                 mlir::Value high);
+
 } // namespace fa
 
 #endif // FA_LIB_CONVERSION_CTATONVVM_BUILDERS_H

@@ -36,16 +36,25 @@ static LogicalResult checkSupported(Operation *op) {
     if (work.getOrder().getGroupBytes())
       return op->emitOpError("has no sm_80 form with group_bytes, but found ")
              << work.getOrder();
+  if (auto work = dyn_cast<cta::WorkOp>(op))
+    if (work.getOrder().getPersistence() != cta::Persistence::None)
+      return op->emitOpError("has no sm_80 form with the order ")
+             << work.getOrder();
   if (auto role = dyn_cast<cta::RoleOp>(op))
     if (role.getRegs())
       return op->emitOpError("has no sm_80 form with a register budget, but "
                              "found regs(")
              << *role.getRegs() << ")";
+  return success();
+}
+
+/// Refuses stores of elements, and dimensions, that no form knows.
+static LogicalResult checkMemory(Operation *op) {
   if (auto store = dyn_cast<cta::StoreOp>(op)) {
     Type element = store.getDestination().getType().getElementType();
     if (!element.isIntOrFloat() ||
         (isa<FloatType>(element) && element.getIntOrFloatBitWidth() < 16))
-      return op->emitOpError("has no sm_80 form with elements of type ")
+      return op->emitOpError("has no device form with elements of type ")
              << element;
   }
   if (auto dim = dyn_cast<memref::DimOp>(op)) {
@@ -97,13 +106,25 @@ static LogicalResult checkFragments(Operation *op, int64_t warps) {
   return success();
 }
 
-/// Refuses what all teams must reach together inside a branch that each takes
-/// for itself.
-static LogicalResult checkBranch(cta::IfAnyOp branch) {
-  WalkResult result = branch.walk([](Operation *op) -> WalkResult {
+LogicalResult fa::checkCommon(Operation *op, int64_t warps) {
+  return failure(failed(checkMemory(op)) || failed(checkFragments(op, warps)));
+}
+
+/// Whether `op` does something with the rest of its team.
+static bool isOfTeam(Operation *op) {
+  return isa<cta::LoadOp, cta::ReadOp, cta::AcquireOp, cta::CopyOp,
+             cta::ConsumeOp, cta::ReleaseOp, cta::MmaOp, cta::WaitOp,
+             cta::StoreOp, cta::SyncOp, cta::ArriveOp>(op);
+}
+
+LogicalResult fa::checkBranch(cta::IfAnyOp branch, const Kernel &kernel) {
+  WalkResult result = branch.walk([&](Operation *op) -> WalkResult {
+    if (kernel.warps > 1 && isOfTeam(op))
+      return op->emitOpError("must be reached by the whole team, but stands in "
+                             "a branch that its warps take each for itself");
     auto load = dyn_cast<cta::LoadOp>(op);
-    if ((load && load.getKind() == cta::LoadKind::Once) ||
-        isa<cta::AcquireOp, cta::ConsumeOp>(op))
+    if (kernel.teams > 1 && ((load && load.getKind() == cta::LoadKind::Once) ||
+                             isa<cta::AcquireOp, cta::ConsumeOp>(op)))
       return op->emitOpError("must be reached by all teams, but stands in a "
                              "branch that each takes for itself");
     return WalkResult::advance();
@@ -122,10 +143,10 @@ LogicalResult fa::analyseKernel(Kernel &kernel) {
   kernel.warps = roles.front().getWarps();
 
   WalkResult result = kernel.func.walk([&](Operation *op) {
-    if (failed(checkSupported(op)) || failed(checkFragments(op, kernel.warps)))
+    if (failed(checkSupported(op)) || failed(checkCommon(op, kernel.warps)))
       return WalkResult::interrupt();
     auto branch = dyn_cast<cta::IfAnyOp>(op);
-    if (branch && kernel.teams > 1 && failed(checkBranch(branch)))
+    if (branch && failed(checkBranch(branch, kernel)))
       return WalkResult::interrupt();
     return WalkResult::advance();
   });
@@ -176,8 +197,8 @@ static Value buildLaneOffset(I32Builder i, Value lane, bool rowFirst) {
   return i.add(i.mul(row, kSegmentBytes), i.mul(swizzled, kChunkBytes));
 }
 
-/// Makes the values that name a thread, at the top of the function.
-static void buildThreadIds(Kernel &kernel) {
+/// At the top of the function.
+void fa::buildThreadIds(Kernel &kernel) {
   LLVM::GlobalOp global = getSharedGlobal(kernel.func);
   auto b = ImplicitLocOpBuilder::atBlockBegin(kernel.func.getLoc(),
                                               &kernel.func.getBody().front());
@@ -207,8 +228,7 @@ static void buildThreadIds(Kernel &kernel) {
 // Structure
 //===----------------------------------------------------------------------===//
 
-/// Replaces `op` by the body of its region, with `arguments` for the block's.
-static void inlineBody(Operation *op, ValueRange arguments) {
+void fa::inlineBody(Operation *op, ValueRange arguments) {
   Block &body = op->getRegion(0).front();
   body.getTerminator()->erase();
   for (auto [argument, value] : llvm::zip_equal(body.getArguments(), arguments))
@@ -218,31 +238,7 @@ static void inlineBody(Operation *op, ValueRange arguments) {
   op->erase();
 }
 
-/// The coordinates of the block's work item: the block's number taken apart,
-/// first coordinate fastest, and the first one reversed for `lpt`.
-static SmallVector<Value> buildCoordinates(ImplicitLocOpBuilder &b,
-                                           cta::WorkOp work) {
-  I32Builder i{b};
-  Value rest = NVVM::BlockIdXOp::create(b, b.getI32Type());
-  SmallVector<Value> coordinates;
-  for (auto [n, extent] : llvm::enumerate(work.getExtents())) {
-    Value size = i.fromIndex(extent);
-    Value coordinate = rest;
-    if (n + 1 != work.getExtents().size()) {
-      coordinate = arith::RemUIOp::create(b, rest, size);
-      rest = arith::DivUIOp::create(b, rest, size);
-    }
-    if (n == 0 && work.getOrder().getKind() == cta::WorkOrder::LPT)
-      coordinate = arith::SubIOp::create(b, i.add(size, -1), coordinate);
-    // Widened without a sign, which would take a register more.
-    coordinates.push_back(
-        arith::IndexCastUIOp::create(b, b.getIndexType(), coordinate));
-  }
-  return coordinates;
-}
-
-/// Sets what the launch and ptxas have to know.
-static void setLaunchAttributes(Kernel &kernel) {
+void fa::setLaunchAttributes(Kernel &kernel) {
   gpu::GPUFuncOp func = kernel.func;
   OpBuilder b(func);
   SmallVector<int32_t> block = {static_cast<int32_t>(kernel.threads())};
@@ -256,9 +252,9 @@ static void setLaunchAttributes(Kernel &kernel) {
                   b.getI32IntegerAttr(ctas.getInt()));
 }
 
-/// Reads the sizes of memrefs from their descriptors. Upstream's lowering of
-/// `memref.dim` goes through memory where it does not see a constant any more.
-static void expandDims(gpu::GPUFuncOp func) {
+/// Upstream's lowering of `memref.dim` goes through memory where it does not
+/// see a constant any more.
+void fa::expandDims(gpu::GPUFuncOp func) {
   func.walk([](memref::DimOp dim) {
     std::optional<int64_t> index = dim.getConstantIndex();
     if (!index)
@@ -282,7 +278,9 @@ void fa::buildKernelFrame(Kernel &kernel) {
   for (Operation *op : structure) {
     ImplicitLocOpBuilder b(op->getLoc(), op);
     if (auto work = dyn_cast<cta::WorkOp>(op))
-      inlineBody(op, buildCoordinates(b, work));
+      inlineBody(op, buildCoordinates(
+                         b, work, NVVM::BlockIdXOp::create(b, b.getI32Type()),
+                         /*group=*/Value()));
     else
       inlineBody(
           op, {arith::IndexCastOp::create(b, b.getIndexType(), kernel.team)});

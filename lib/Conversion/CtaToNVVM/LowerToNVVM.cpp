@@ -10,9 +10,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Lowering.h"
+#include "Hopper.h"
 #include "fa/Conversion/CtaToNVVM/Passes.h"
 #include "fa/Support/GpuModules.h"
+#include "fa/Target/Target.h"
 #include "mlir/Conversion/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
@@ -46,8 +47,7 @@ static bool isExact(Operation *op) {
   return isa<math::AbsFOp, math::FloorOp, math::CeilOp, math::SqrtOp>(op);
 }
 
-/// Refuses the math functions for which there is no instruction.
-static LogicalResult checkMath(gpu::GPUFuncOp func) {
+LogicalResult fa::checkMath(gpu::GPUFuncOp func) {
   WalkResult result = func.walk([](Operation *op) -> WalkResult {
     if (!isa_and_nonnull<math::MathDialect>(op->getDialect()))
       return WalkResult::advance();
@@ -66,18 +66,18 @@ static LogicalResult checkMath(gpu::GPUFuncOp func) {
   return failure(result.wasInterrupted());
 }
 
-/// Converts fragments and what is left of the cta dialect.
-static LogicalResult convertFragments(Kernel &kernel) {
+/// Converts fragments and what is left of the cta dialect by `patterns` and
+/// those that all forms share.
+static LogicalResult convertFragments(Kernel &kernel,
+                                      FragmentTypeConverter &converter,
+                                      RewritePatternSet patterns) {
   MLIRContext *context = kernel.func.getContext();
-  FragmentTypeConverter converter(kernel.warps);
-  RewritePatternSet patterns(context);
   populateElementwisePatterns(converter, patterns);
   populateVectorPatterns(converter, kernel, patterns);
-  populateMmaPatterns(converter, kernel, patterns);
-  populateMemoryPatterns(converter, kernel, patterns);
+  populateReadPatterns(converter, kernel, patterns);
   populateStorePatterns(converter, kernel, patterns);
   populateLookupPatterns(converter, kernel, patterns);
-  populateTeamPatterns(converter, kernel, patterns);
+  populateTeamPatterns(converter, patterns);
 
   ConversionTarget target(*context);
   target.addIllegalDialect<cta::CtaDialect>();
@@ -91,7 +91,8 @@ static LogicalResult convertFragments(Kernel &kernel) {
   return applyPartialConversion(kernel.func, target, std::move(patterns));
 }
 
-LogicalResult fa::lowerTiles(gpu::GPUFuncOp func) {
+/// Teams of any number of warps: mma.sync, cp.async and block barriers.
+static LogicalResult lowerToAmpere(gpu::GPUFuncOp func) {
   Kernel kernel;
   kernel.func = func;
   // 1. What there is, and what has no sm_80 form.
@@ -107,7 +108,41 @@ LogicalResult fa::lowerTiles(gpu::GPUFuncOp func) {
   narrowIndices(func);
   expandRings(kernel, *actions);
   // 3. Registers instead of fragments.
-  return convertFragments(kernel);
+  FragmentTypeConverter converter(kernel.warps);
+  RewritePatternSet patterns(func.getContext());
+  populateMmaPatterns(converter, kernel, patterns);
+  populateMemoryPatterns(converter, kernel, patterns);
+  return convertFragments(kernel, converter, std::move(patterns));
+}
+
+/// Teams of one warpgroup: wgmma, tensor maps, mbarriers and roles.
+static LogicalResult lowerToHopper(gpu::GPUFuncOp func) {
+  HopperKernel kernel;
+  kernel.func = func;
+  // 1. What there is, what has no sm_90 form, and where it all goes.
+  if (failed(analyseHopper(kernel)) || failed(checkMath(func)) ||
+      failed(layOutHopper(kernel)))
+    return failure();
+  addTensorMaps(kernel);
+  // 2. Threads and coordinates instead of work; barriers instead of rings; and
+  // branches instead of roles, which everything before tells apart.
+  buildHopperFrame(kernel);
+  narrowIndices(func);
+  expandBarrierRings(kernel);
+  dissolveRoles(kernel);
+  setLaunchAttributes(kernel);
+  // 3. Registers instead of fragments.
+  FragmentTypeConverter converter(kernel.warps);
+  RewritePatternSet patterns(func.getContext());
+  populateWgmmaPatterns(converter, kernel, patterns);
+  populateBulkStorePatterns(converter, kernel, patterns);
+  return convertFragments(kernel, converter, std::move(patterns));
+}
+
+LogicalResult fa::lowerTiles(gpu::GPUFuncOp func, const fa::Target &target) {
+  if (target.has(Instruction::Wgmma) && hasWarpgroups(func))
+    return lowerToHopper(func);
+  return lowerToAmpere(func);
 }
 
 /// Cleans per-thread code.
@@ -128,6 +163,7 @@ static void buildLLVMPipeline(OpPassManager &pm) {
   ConvertGpuOpsToNVVMOpsOptions gpu;
   gpu.indexBitwidth = 64;
   pm.addPass(createConvertGpuOpsToNVVMOps(gpu));
+  pm.addPass(createConvertNVVMToLLVMPass());
   pm.addPass(createConvertIndexToLLVMPass());
   pm.addPass(createReconcileUnrealizedCastsPass());
   pm.addPass(createCanonicalizerPass());
@@ -149,12 +185,18 @@ struct LowerToNVVM : public fa::impl::LowerToNVVMBase<LowerToNVVM> {
   }
 
   void runOnOperation() override {
+    const fa::Target *target = fa::Target::lookup(chip);
+    if (!target) {
+      getOperation()->emitError("unknown chip '")
+          << chip << "', expected one of " << fa::Target::listNames();
+      return signalPassFailure();
+    }
     SmallVector<gpu::GPUFuncOp> kernels =
         findKernels(getOperation(), "--lower-to-nvvm");
     llvm::SetVector<Operation *> modules;
     for (gpu::GPUFuncOp func : kernels) {
       modules.insert(func->getParentOfType<gpu::GPUModuleOp>());
-      if (failed(lowerTiles(func)))
+      if (failed(lowerTiles(func, *target)))
         return signalPassFailure();
     }
     if (failed(run(buildCleanupPipeline, modules.getArrayRef())))
@@ -163,8 +205,12 @@ struct LowerToNVVM : public fa::impl::LowerToNVVMBase<LowerToNVVM> {
       sinkAddresses(func);
       repeatFreeOperations(func);
     }
-    if (!tilesOnly && failed(run(buildLLVMPipeline, modules.getArrayRef())))
-      signalPassFailure();
+    if (tilesOnly)
+      return;
+    if (failed(run(buildLLVMPipeline, modules.getArrayRef())))
+      return signalPassFailure();
+    for (Operation *module : modules)
+      markTensorMaps(cast<gpu::GPUModuleOp>(module));
   }
 
 private:

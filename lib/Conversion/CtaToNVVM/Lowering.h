@@ -1,4 +1,4 @@
-//===- Lowering.h - What the sm_80 lowering's parts share -------*- C++ -*-===//
+//===- Lowering.h - What the lowering's parts share -------------*- C++ -*-===//
 //
 // Part of Flashloom, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -17,6 +17,7 @@
 #include "fa/Dialect/Cta/IR/Cta.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "mlir/Transforms/DialectConversion.h"
 
 namespace fa {
@@ -34,7 +35,7 @@ private:
   int64_t warps;
 };
 
-/// The kernel being lowered: its one role, the values that name a thread, and
+/// The kernel being lowered: its teams, the values that name a thread, and
 /// where things lie in shared memory.
 struct Kernel {
   mlir::gpu::GPUFuncOp func;
@@ -70,12 +71,45 @@ struct Kernel {
 /// Finds the role and refuses what has no sm_80 form.
 mlir::LogicalResult analyseKernel(Kernel &kernel);
 
+/// Refuses what no form of the lowering knows: vectors that are no fragments of
+/// a team of `warps` warps, stores of odd elements, dimensions that a memref
+/// does not have.
+mlir::LogicalResult checkCommon(mlir::Operation *op, int64_t warps);
+/// Refuses what a whole team must do together inside a branch that its warps
+/// take each for itself, and what all teams must reach together where there are
+/// more.
+mlir::LogicalResult checkBranch(cta::IfAnyOp branch, const Kernel &kernel);
+/// Refuses math functions for which there is no instruction.
+mlir::LogicalResult checkMath(mlir::gpu::GPUFuncOp func);
+
 /// Gives each load and ring its place in shared memory.
 mlir::LogicalResult layOutSharedMemory(Kernel &kernel);
 
 /// Materialises the values that name a thread, replaces `cta.work` and
 /// `cta.role` by their bodies, and sets the launch attributes.
 void buildKernelFrame(Kernel &kernel);
+
+/// The steps of it, which the sm_90 form takes too: makes the values that name
+/// a thread; replaces `op` by the body of its region, with `arguments` for the
+/// block's; reads the sizes of memrefs from their descriptors; sets what the
+/// launch and ptxas have to know.
+void buildThreadIds(Kernel &kernel);
+void inlineBody(mlir::Operation *op, mlir::ValueRange arguments);
+void expandDims(mlir::gpu::GPUFuncOp func);
+void setLaunchAttributes(Kernel &kernel);
+
+/// The coordinates of work item number `item` (i32), of index type. `group`
+/// (i32 or null) is how many of the coordinates after the first run before the
+/// first one does.
+llvm::SmallVector<mlir::Value> buildCoordinates(mlir::ImplicitLocOpBuilder &b,
+                                                cta::WorkOp work,
+                                                mlir::Value item,
+                                                mlir::Value group);
+/// The same for the `group_bytes` of the work's order, from the sizes of the
+/// memrefs that loops in `work` copy from; null where there is none.
+mlir::Value buildGroup(mlir::ImplicitLocOpBuilder &b, cta::WorkOp work);
+/// The number of work items, i32.
+mlir::Value buildItemCount(mlir::ImplicitLocOpBuilder &b, cta::WorkOp work);
 
 /// What `cta.acquire` and `cta.consume` come down to on sm_80.
 struct RingAction {
@@ -113,6 +147,9 @@ void populateVectorPatterns(const FragmentTypeConverter &converter,
 void populateMmaPatterns(const FragmentTypeConverter &converter,
                          const Kernel &kernel,
                          mlir::RewritePatternSet &patterns);
+void populateReadPatterns(const FragmentTypeConverter &converter,
+                          const Kernel &kernel,
+                          mlir::RewritePatternSet &patterns);
 void populateMemoryPatterns(const FragmentTypeConverter &converter,
                             const Kernel &kernel,
                             mlir::RewritePatternSet &patterns);
@@ -123,7 +160,6 @@ void populateLookupPatterns(const FragmentTypeConverter &converter,
                             const Kernel &kernel,
                             mlir::RewritePatternSet &patterns);
 void populateTeamPatterns(const FragmentTypeConverter &converter,
-                          const Kernel &kernel,
                           mlir::RewritePatternSet &patterns);
 
 } // namespace fa

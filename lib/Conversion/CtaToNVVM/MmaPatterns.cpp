@@ -74,13 +74,6 @@ SmallVector<Value> BlockReader::read(int64_t row, int64_t col,
   return registers;
 }
 
-/// Packs two 16-bit floats into a register.
-static Value pack(ImplicitLocOpBuilder &b, Value low, Value high) {
-  auto pair = VectorType::get(2, low.getType());
-  return LLVM::BitcastOp::create(b, b.getI32Type(),
-                                 fromElements(b, pair, {low, high}));
-}
-
 namespace {
 /// Gives the A registers of each (slab, step).
 class LeftOperand {
@@ -283,6 +276,12 @@ void fa::populateMmaPatterns(const FragmentTypeConverter &converter,
                              const Kernel &kernel,
                              RewritePatternSet &patterns) {
   MLIRContext *context = patterns.getContext();
-  patterns.add<ConvertMma, ConvertRead>(converter, context, kernel);
+  patterns.add<ConvertMma>(converter, context, kernel);
   patterns.add<ConvertWait>(converter, context);
+}
+
+void fa::populateReadPatterns(const FragmentTypeConverter &converter,
+                              const Kernel &kernel,
+                              RewritePatternSet &patterns) {
+  patterns.add<ConvertRead>(converter, patterns.getContext(), kernel);
 }

@@ -13,17 +13,13 @@ using namespace mlir;
 using namespace fa;
 
 namespace {
-/// A vote of the warp decides; teams of several warps would have to meet.
+/// A vote of the warp decides, for its own rows.
 struct ConvertIfAny : OpConversionPattern<cta::IfAnyOp> {
-  ConvertIfAny(const FragmentTypeConverter &converter, MLIRContext *context,
-               const Kernel &kernel)
-      : OpConversionPattern(converter, context), kernel(kernel) {}
+  using Base::Base;
 
   LogicalResult
   matchAndRewrite(cta::IfAnyOp op, OpAdaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
-    if (kernel.warps != 1)
-      return rewriter.notifyMatchFailure(op, "teams of more than one warp");
     SmallVector<Type> types;
     if (failed(getTypeConverter()->convertTypes(op.getResultTypes(), types)))
       return rewriter.notifyMatchFailure(op, "result types not convertible");
@@ -48,8 +44,6 @@ private:
                                     I32Builder{b}.constant(0xffffffff), own,
                                     NVVM::VoteSyncKind::any);
   }
-
-  const Kernel &kernel;
 };
 
 struct ConvertYield : OpConversionPattern<cta::YieldOp> {
@@ -65,8 +59,6 @@ struct ConvertYield : OpConversionPattern<cta::YieldOp> {
 } // namespace
 
 void fa::populateTeamPatterns(const FragmentTypeConverter &converter,
-                              const Kernel &kernel,
                               RewritePatternSet &patterns) {
-  patterns.add<ConvertIfAny>(converter, patterns.getContext(), kernel);
-  patterns.add<ConvertYield>(converter, patterns.getContext());
+  patterns.add<ConvertIfAny, ConvertYield>(converter, patterns.getContext());
 }

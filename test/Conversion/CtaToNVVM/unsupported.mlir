@@ -160,7 +160,7 @@ gpu.module @kernels {
   gpu.func @f(%d: memref<?xf8E4M3FN>, %v: f8E4M3FN, %i: index) kernel {
     cta.role "a" teams(%w in 1) warps(1) {
       %r = vector.broadcast %v : f8E4M3FN to vector<16xf8E4M3FN>
-      // expected-error @below {{'cta.store' op has no sm_80 form with elements of type 'f8E4M3FN'}}
+      // expected-error @below {{'cta.store' op has no device form with elements of type 'f8E4M3FN'}}
       cta.store %r, %d[%i] : vector<16xf8E4M3FN>, memref<?xf8E4M3FN>
     }
     gpu.return

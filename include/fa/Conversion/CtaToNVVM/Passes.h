@@ -17,12 +17,16 @@
 
 namespace fa {
 
+struct Target;
+
 #define GEN_PASS_DECL
 #include "fa/Conversion/CtaToNVVM/Passes.h.inc"
 
 /// Rewrites the tile program in `func` as per-thread code in upstream dialects.
-/// Reports what has no sm_80 form.
-mlir::LogicalResult lowerTiles(mlir::gpu::GPUFuncOp func);
+/// In the sm_90 form (wgmma, tensor maps, mbarriers) where `target` has it and
+/// all teams are of 4 warps, else in the sm_80 form (mma.sync, cp.async).
+/// Reports what has no such form.
+mlir::LogicalResult lowerTiles(mlir::gpu::GPUFuncOp func, const Target &target);
 
 #define GEN_PASS_REGISTRATION
 #include "fa/Conversion/CtaToNVVM/Passes.h.inc"

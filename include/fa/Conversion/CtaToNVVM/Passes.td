@@ -15,7 +15,7 @@
 include "mlir/Pass/PassBase.td"
 
 def LowerToNVVM : Pass<"lower-to-nvvm"> {
-  let summary = "Lowers tile programs to per-thread NVVM (sm_80 form)";
+  let summary = "Lowers tile programs to per-thread NVVM";
   let description = [{
     Level D to E. Fragments become each thread's registers, products `mma.sync` with
     `ldmatrix`, loads and copies `cp.async`, rings groups of `cp.async` with
@@ -25,6 +25,11 @@ def LowerToNVVM : Pass<"lower-to-nvvm"> {
 
     The kernel is given `cta.shared_bytes`, the dynamic shared memory to launch
     it with, `nvvm.maxntid`, and `nvvm.minctasm` where `cta.min_ctas` is set.
+
+    Where `chip` has wgmma and all teams are of 4 warps, the form is that of
+    sm_90: products `wgmma`, loads and copies `cp.async.bulk.tensor` by tensor
+    maps, which `cta.tensor_maps` lists, rings mbarriers, roles branches with
+    `setmaxnreg`. docs/hopper.md says which op becomes what.
 
     Before:
     ```mlir
@@ -39,7 +44,10 @@ def LowerToNVVM : Pass<"lower-to-nvvm"> {
   let options = [
     Option<"tilesOnly", "tiles-only", "bool", /*default=*/"false",
            "Stop before upstream's passes: per-thread arith, vector, scf and "
-           "nvvm">];
+           "nvvm">,
+    Option<"chip", "chip", "std::string", /*default=*/"\"sm_80\"",
+           "The architecture, as ptxas names it; teams of 4 warps are lowered "
+           "to the sm_90 form where it has wgmma">];
 }
 
 #endif // FA_CONVERSION_CTATONVVM_PASSES_TD

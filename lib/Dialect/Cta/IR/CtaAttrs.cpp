@@ -87,3 +87,21 @@ LogicalResult ExtentAttr::verify(function_ref<InFlightDiagnostic()> emitError,
     return emitError() << "expects a tile of at least 1, but found " << tile;
   return success();
 }
+
+/// The most rows that a tensor map's box can have.
+static constexpr int64_t kMaxBoxRows = 256;
+
+LogicalResult
+TensorMapAttr::verify(function_ref<InFlightDiagnostic()> emitError, int64_t arg,
+                      int64_t rows, int64_t cols, int64_t swizzle) {
+  if (arg < 0)
+    return emitError() << "expects arg of at least 0, but found " << arg;
+  if (rows < 1 || rows > kMaxBoxRows || cols < 1)
+    return emitError() << "expects 1 to " << kMaxBoxRows
+                       << " rows and at least one column, but found " << rows
+                       << "x" << cols;
+  if (swizzle != 32 && swizzle != 64 && swizzle != 128)
+    return emitError() << "expects a swizzle of 32, 64 or 128 bytes, but found "
+                       << swizzle;
+  return success();
+}

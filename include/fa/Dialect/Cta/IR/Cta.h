@@ -38,6 +38,7 @@ namespace fa::cta {
 constexpr llvm::StringLiteral kExtentsAttr = "cta.extents";
 constexpr llvm::StringLiteral kSharedBytesAttr = "cta.shared_bytes";
 constexpr llvm::StringLiteral kMinCtasAttr = "cta.min_ctas";
+constexpr llvm::StringLiteral kTensorMapsAttr = "cta.tensor_maps";
 
 } // namespace fa::cta
 

@@ -101,4 +101,28 @@ def Cta_ExtentAttr : Cta_Attr<"Extent", "extent"> {
   let genVerifyDecl = 1;
 }
 
+def Cta_TensorMapAttr : Cta_Attr<"TensorMap", "tensor_map"> {
+  let summary = "a tensor map that the launch makes for a kernel";
+  let description = [{
+    The map (PTX's `CUtensorMap`) of the kernel's argument `arg`, whose box is
+    one tile: `rows` x `cols` elements with a swizzle of `swizzle` bytes. The
+    map has five dimensions, innermost first: the columns of one swizzled
+    segment, rows, segments, heads, batches; those that the argument lacks have
+    the size 1. The box is {swizzle / element size, rows, segments of the tile,
+    1, 1}. Rows that the tensor does not have are read as 0 and not written.
+
+    The array `cta.tensor_maps` on a kernel lists its maps in the order of the
+    parameters that take them, which follow all others; each is 128 bytes, by
+    value.
+
+    ```mlir
+    #cta.tensor_map<arg = 1, rows = 128, cols = 128, swizzle = 128>
+    ```
+  }];
+  let parameters = (ins "int64_t":$arg, "int64_t":$rows, "int64_t":$cols,
+                        "int64_t":$swizzle);
+  let assemblyFormat = "`<` struct(params) `>`";
+  let genVerifyDecl = 1;
+}
+
 #endif // FA_DIALECT_CTA_IR_CTAATTRS_TD

@@ -71,7 +71,9 @@ def Cta_IfAnyOp : Cta_Op<"if_any", [
   let summary = "a branch that the whole team takes together";
   let description = [{
     Runs the first region where any element of the predicate is true in the
-    team's fragment, else the second one.
+    team's fragment, else the second one. Rows of which no element is true must
+    get the same from both, so that warps, which hold different rows, may decide
+    each for itself.
 
     ```mlir
     %r = cta.if_any %grew : vector<64xi1> -> (vector<64xf32>) {

@@ -1,0 +1,133 @@
+//===- Hopper.h - What the sm_90 form's parts share ----------- -*- C++ -*-===//
+//
+// Part of Flashloom, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The kernel in its sm_90 form, and the parts of that lowering. Teams are
+// warpgroups: they are numbered through all roles, and a thread's team follows
+// from its number in the block, so that nothing depends on the role once the
+// roles have become branches.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FA_LIB_CONVERSION_CTATONVVM_HOPPER_H
+#define FA_LIB_CONVERSION_CTATONVVM_HOPPER_H
+
+#include "Lowering.h"
+#include "llvm/ADT/MapVector.h"
+
+namespace fa {
+
+/// The warps of a warpgroup.
+constexpr int64_t kGroupWarps = 4;
+
+/// A role of the kernel.
+struct HopperRole {
+  cta::RoleOp op; ///< null once its body stands in the function
+  int64_t firstTeam = 0;
+  int64_t teams = 1;
+  std::optional<int64_t> registers;
+  bool isLoader = false; ///< does nothing but fill rings: one thread runs it
+};
+
+/// The stages of a `cta.ring`, or the tile of a `cta.load`, in shared memory.
+/// All places are in bytes from its beginning.
+struct Staging {
+  cta::TileType tile;
+  int64_t stages = 1;
+  int64_t copies = 1;   ///< how many teams have stages of their own
+  int64_t arrivals = 0; ///< that free a stage
+  int64_t offset = 0;
+  int64_t full = 0;   ///< the first of the barriers that say a stage is full
+  int64_t empty = -1; ///< and that it is free; -1 for loads
+
+  int64_t stageBytes() const {
+    return llvm::alignTo(tile.getByteSize(), kTileAlignment);
+  }
+};
+
+/// How a 16-bit fragment goes to global memory by way of shared memory.
+struct BulkStore {
+  int64_t firstTeam = 0; ///< of the role that stores
+  int64_t offset = 0;    ///< of team 0's (of all roles) tile
+  int64_t teamBytes = 0; ///< from one team's to the next one's
+  bool isShared = false; ///< the tile is in use at other times too
+  bool isLoaded = false; ///< it is one that loads fill
+};
+
+/// The kernel being lowered.
+struct HopperKernel : Kernel {
+  llvm::SmallVector<HopperRole> roles;
+  llvm::MapVector<mlir::Operation *, Staging> stagings;
+  llvm::DenseMap<mlir::Operation *, BulkStore> bulkStores;
+  /// The parameters that hold the tensor maps of copies, loads and stores.
+  llvm::DenseMap<mlir::Operation *, mlir::Value> tensorMaps;
+  /// The named barriers of each `cta.barrier`: the first one's number.
+  llvm::DenseMap<mlir::Operation *, int64_t> barriers;
+  /// The products that may be in flight after each wait.
+  llvm::DenseMap<mlir::Operation *, int64_t> pending;
+  int64_t barrierBytes = 0;
+
+  bool hasRoles() const { return roles.size() > 1; }
+  /// The role that `op` stands in.
+  const HopperRole &getRole(mlir::Operation *op) const;
+};
+
+/// Whether the sm_90 form can take `func`: all teams are warpgroups.
+bool hasWarpgroups(mlir::gpu::GPUFuncOp func);
+
+/// Finds roles and waits, and refuses what has no sm_90 form.
+mlir::LogicalResult analyseHopper(HopperKernel &kernel);
+
+/// Gives barriers, rings, loads and stores their places in shared memory.
+mlir::LogicalResult layOutHopper(HopperKernel &kernel);
+
+/// Why the tile at `indices` of `memref` cannot be moved by a tensor map; empty
+/// where it can.
+std::string whyNoTensorMap(mlir::Value memref, mlir::ValueRange indices,
+                           cta::TileType tile);
+/// Gives each copy, load and bulk store a tensor map, as a new parameter of the
+/// kernel, and lists them in its attribute.
+void addTensorMaps(HopperKernel &kernel);
+/// Marks the parameters that hold tensor maps, once they are LLVM's.
+void markTensorMaps(mlir::gpu::GPUModuleOp module);
+/// Starts to load the tile at `indices` to `address`; `barrier` counts its
+/// bytes. Both i32.
+void issueTensorLoad(mlir::ImplicitLocOpBuilder &b, mlir::Value map,
+                     mlir::ValueRange indices, mlir::Value address,
+                     mlir::Value barrier);
+/// Starts to store the tile at `address`.
+void issueTensorStore(mlir::ImplicitLocOpBuilder &b, mlir::Value map,
+                      mlir::ValueRange indices, mlir::Value address);
+
+/// Replaces work items by coordinates or loops, makes the barriers, and puts an
+/// only role's body in its place.
+void buildHopperFrame(HopperKernel &kernel);
+/// Makes roles branches over teams.
+void dissolveRoles(HopperKernel &kernel);
+
+/// Replaces acquires, copies, consumes, releases and loads by waits and
+/// arrivals at barriers and by loads with tensor maps.
+void expandBarrierRings(HopperKernel &kernel);
+
+/// The team's threads meet.
+void synchronizeTeam(mlir::ImplicitLocOpBuilder &b, const Kernel &kernel);
+/// Runs `build` where `condition` holds.
+void buildGuarded(mlir::ImplicitLocOpBuilder &b, mlir::Value condition,
+                  llvm::function_ref<void(mlir::ImplicitLocOpBuilder &)> build);
+/// Whether `value` (i32) is `constant`.
+mlir::Value isEqual(mlir::ImplicitLocOpBuilder &b, mlir::Value value,
+                    int64_t constant);
+
+void populateWgmmaPatterns(const FragmentTypeConverter &converter,
+                           const HopperKernel &kernel,
+                           mlir::RewritePatternSet &patterns);
+void populateBulkStorePatterns(const FragmentTypeConverter &converter,
+                               const HopperKernel &kernel,
+                               mlir::RewritePatternSet &patterns);
+
+} // namespace fa
+
+#endif // FA_LIB_CONVERSION_CTATONVVM_HOPPER_H

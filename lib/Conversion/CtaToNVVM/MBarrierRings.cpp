@@ -1,0 +1,451 @@
+//===- MBarrierRings.cpp - Rings to mbarriers -----------------------------===//
+//
+// Part of Flashloom, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Each stage has two barriers. The copy into it completes one, "full", by its
+// bytes; each warp that has read it arrives at the other, "empty". A ring's
+// user goes through the stages in turn with a cursor: the stage, and the parity
+// of the barriers' phase, which changes each time round. Cursors are constants
+// where the program's text says them, and i32 values carried by loops and
+// branches otherwise. A load is a ring of one stage that its own team fills.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Builders.h"
+#include "Hopper.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/PatternMatch.h"
+
+using namespace mlir;
+using namespace fa;
+
+/// The bytes of an mbarrier object.
+static constexpr int64_t kBarrierBytes = 8;
+/// How long the hardware may suspend a waiting thread at a time, in ns.
+static constexpr int64_t kWaitTicks = 10000000;
+
+namespace {
+/// Where one side of a ring is: i32 values.
+struct Cursor {
+  Value stage, parity;
+};
+/// A ring or load; for a ring that is filled for one team after the other, the
+/// team; and 1 for the side that fills, 0 for the one that reads.
+using Side = std::tuple<Operation *, int64_t, int>;
+using Cursors = llvm::MapVector<Side, Cursor>;
+
+/// A stage in use: i32 values.
+struct Stage {
+  Value tile, full, empty; ///< addresses
+  Value parity;            ///< of the barrier to wait for
+};
+
+class BarrierRings {
+public:
+  explicit BarrierRings(HopperKernel &kernel)
+      : kernel(kernel), rewriter(kernel.func.getContext()) {}
+
+  void run();
+
+private:
+  void expandBlock(Block &block, Cursors &cursors);
+  void expand(Operation *op, Cursors &cursors);
+  void expandAcquire(cta::AcquireOp op, Cursors &cursors);
+  void expandCopy(cta::CopyOp op);
+  void expandConsume(cta::ConsumeOp op, Cursors &cursors);
+  void expandRelease(cta::ReleaseOp op);
+  void expandLoad(cta::LoadOp op, Cursors &cursors);
+  void expandLoop(scf::ForOp loop, Cursors &cursors);
+  void expandBranch(Operation *op, Cursors &cursors);
+  void expandRole(cta::RoleOp op, Cursors cursors);
+  Operation *growBranch(Operation *op, ArrayRef<Value> otherwise);
+
+  Stage getStage(ImplicitLocOpBuilder &b, const Staging &staging, Value copy,
+                 Cursor cursor);
+  void fill(ImplicitLocOpBuilder &b, const Staging &staging, Value map,
+            ValueRange indices, const Stage &stage);
+  void replaceTile(ImplicitLocOpBuilder &b, Operation *op, const Stage &stage,
+                   cta::TileType type);
+  SmallVector<Side> findMoved(Operation *op);
+  SmallVector<std::pair<Side, Value Cursor::*>> findCarried(scf::ForOp loop);
+
+  HopperKernel &kernel;
+  IRRewriter rewriter;
+  /// The role being expanded.
+  const HopperRole *role = nullptr;
+  /// The stages of acquires and consumes.
+  llvm::DenseMap<Operation *, Stage> stages;
+};
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Cursors
+//===----------------------------------------------------------------------===//
+
+/// The next stage: after the last one comes the first, with the other parity.
+static Cursor advance(ImplicitLocOpBuilder &b, Cursor cursor, int64_t stages) {
+  I32Builder i{b};
+  auto flip = [&](Value by) {
+    return b.createOrFold<arith::XOrIOp>(cursor.parity, by);
+  };
+  if (stages == 1)
+    return {cursor.stage, flip(i.constant(1))};
+  if (stages == 2)
+    return {b.createOrFold<arith::XOrIOp>(cursor.stage, i.constant(1)),
+            flip(cursor.stage)};
+  Value next = i.add(cursor.stage, 1);
+  Value wraps = b.createOrFold<arith::CmpIOp>(arith::CmpIPredicate::eq, next,
+                                              i.constant(stages));
+  return {b.createOrFold<arith::SelectOp>(wraps, i.constant(0), next),
+          b.createOrFold<arith::SelectOp>(wraps, flip(i.constant(1)),
+                                          cursor.parity)};
+}
+
+/// The constant that names the team of `acquire`; 0 where its ring is all
+/// teams'.
+static int64_t getTeam(cta::AcquireOp acquire) {
+  return acquire.getTeam() ? *getConstantIntValue(acquire.getTeam()) : 0;
+}
+
+/// The side that `op` advances, if it does.
+static std::optional<Side> getSide(Operation *op) {
+  if (auto acquire = dyn_cast<cta::AcquireOp>(op))
+    return Side(acquire.getRing().getDefiningOp(), getTeam(acquire), 1);
+  if (auto consume = dyn_cast<cta::ConsumeOp>(op))
+    return Side(consume.getRing().getDefiningOp(), 0, 0);
+  if (isa<cta::LoadOp>(op))
+    return Side(op, 0, 0);
+  return std::nullopt;
+}
+
+SmallVector<Side> BarrierRings::findMoved(Operation *op) {
+  llvm::SetVector<Side> sides;
+  op->walk([&](Operation *inner) {
+    if (std::optional<Side> side = getSide(inner))
+      sides.insert(*side);
+  });
+  return sides.takeVector();
+}
+
+//===----------------------------------------------------------------------===//
+// Stages
+//===----------------------------------------------------------------------===//
+
+/// The stage at `cursor` of the ring of team `copy` (i32; null: there is one).
+Stage BarrierRings::getStage(ImplicitLocOpBuilder &b, const Staging &staging,
+                             Value copy, Cursor cursor) {
+  I32Builder i{b};
+  auto at = [&](int64_t first, int64_t bytes) {
+    Value offset = i.add(i.mul(cursor.stage, bytes), first);
+    if (copy && staging.copies > 1)
+      offset = i.add(offset, i.mul(copy, bytes * staging.stages));
+    return i.add(kernel.shared, offset);
+  };
+  return {at(staging.offset, staging.stageBytes()),
+          at(staging.full, kBarrierBytes),
+          staging.arrivals ? at(staging.empty, kBarrierBytes) : Value(),
+          cursor.parity};
+}
+
+static void waitFor(ImplicitLocOpBuilder &b, Value barrier, Value parity) {
+  NVVM::MBarrierTryWaitParityOp::create(b, sharedPointer(b, barrier, 0), parity,
+                                        I32Builder{b}.constant(kWaitTicks));
+}
+
+/// Starts one tile's copy into `stage`, whose barrier waits for its bytes.
+void BarrierRings::fill(ImplicitLocOpBuilder &b, const Staging &staging,
+                        Value map, ValueRange indices, const Stage &stage) {
+  NVVM::MBarrierArriveExpectTxOp::create(
+      b, /*res=*/Type(), sharedPointer(b, stage.full, 0),
+      I32Builder{b}.constant(staging.tile.getByteSize()),
+      NVVM::MemScopeKind::CTA, /*relaxed=*/false, /*predicate=*/Value());
+  issueTensorLoad(b, map, indices, stage.tile, stage.full);
+}
+
+void BarrierRings::replaceTile(ImplicitLocOpBuilder &b, Operation *op,
+                               const Stage &stage, cta::TileType type) {
+  auto cast = UnrealizedConversionCastOp::create(b, type, stage.tile);
+  rewriter.replaceOp(op, cast.getResult(0));
+}
+
+//===----------------------------------------------------------------------===//
+// Operations
+//===----------------------------------------------------------------------===//
+
+void BarrierRings::expandAcquire(cta::AcquireOp op, Cursors &cursors) {
+  ImplicitLocOpBuilder b(op.getLoc(), op);
+  Cursor &cursor = cursors[*getSide(op)];
+  const Staging &staging =
+      kernel.stagings.find(op.getRing().getDefiningOp())->second;
+  Value copy = op.getTeam() ? I32Builder{b}.constant(getTeam(op)) : Value();
+  stages[op] = getStage(b, staging, copy, cursor);
+  cursor = advance(b, cursor, staging.stages);
+}
+
+/// One thread waits until the stage is free and starts its copy.
+void BarrierRings::expandCopy(cta::CopyOp op) {
+  ImplicitLocOpBuilder b(op.getLoc(), op);
+  auto acquire = op.getTile().getDefiningOp<cta::AcquireOp>();
+  const Staging &staging =
+      kernel.stagings.find(acquire.getRing().getDefiningOp())->second;
+  Stage stage = stages.lookup(acquire);
+  auto issue = [&](ImplicitLocOpBuilder &inner) {
+    waitFor(inner, stage.empty, stage.parity);
+    fill(inner, staging, kernel.tensorMaps.lookup(op), op.getIndices(), stage);
+  };
+  int64_t thread = role->firstTeam * kernel.warps * kWarpThreads;
+  if (role->isLoader)
+    issue(b);
+  else
+    buildGuarded(b, isEqual(b, kernel.thread, thread), issue);
+  rewriter.eraseOp(op);
+  rewriter.eraseOp(acquire);
+}
+
+void BarrierRings::expandConsume(cta::ConsumeOp op, Cursors &cursors) {
+  ImplicitLocOpBuilder b(op.getLoc(), op);
+  Cursor &cursor = cursors[*getSide(op)];
+  const Staging &staging =
+      kernel.stagings.find(op.getRing().getDefiningOp())->second;
+  Value team = I32Builder{b}.add(kernel.team, -role->firstTeam);
+  Stage stage = getStage(b, staging, team, cursor);
+  waitFor(b, stage.full, stage.parity);
+  cursor = advance(b, cursor, staging.stages);
+  for (Operation *user : op.getTile().getUsers())
+    if (isa<cta::ReleaseOp>(user))
+      stages[user] = stage;
+  replaceTile(b, op, stage, staging.tile);
+}
+
+/// One lane of each warp says that the warp has read the stage.
+void BarrierRings::expandRelease(cta::ReleaseOp op) {
+  ImplicitLocOpBuilder b(op.getLoc(), op);
+  Stage stage = stages.lookup(op);
+  buildGuarded(b, isEqual(b, kernel.lane, 0), [&](ImplicitLocOpBuilder &inner) {
+    NVVM::MBarrierArriveOp::create(
+        inner, inner.getI64Type(), sharedPointer(inner, stage.empty, 0),
+        /*count=*/Value(), NVVM::MemScopeKind::CTA, /*relaxed=*/false);
+  });
+  rewriter.eraseOp(op);
+}
+
+/// One thread of the team, or of the role, starts the copy; all wait for it.
+void BarrierRings::expandLoad(cta::LoadOp op, Cursors &cursors) {
+  ImplicitLocOpBuilder b(op.getLoc(), op);
+  I32Builder i{b};
+  Cursor &cursor = cursors[*getSide(op)];
+  const Staging &staging = kernel.stagings.find(op)->second;
+  bool isEach = op.getKind() == cta::LoadKind::Each;
+  Value team = i.add(kernel.team, -role->firstTeam);
+  Stage stage = getStage(b, staging, team, cursor);
+  // In a loop, the tile may still be read from the time before.
+  if (op->getParentOfType<LoopLikeOpInterface>()) {
+    if (isEach || role->teams == 1)
+      synchronizeTeam(b, kernel);
+    else
+      NVVM::BarrierOp::create(b);
+  }
+  int64_t first = role->firstTeam * kernel.warps * kWarpThreads;
+  Value isFirst = isEach ? isEqual(b, kernel.teamThread, 0)
+                         : isEqual(b, kernel.thread, first);
+  buildGuarded(b, isFirst, [&](ImplicitLocOpBuilder &inner) {
+    fill(inner, staging, kernel.tensorMaps.lookup(op), op.getIndices(), stage);
+  });
+  waitFor(b, stage.full, stage.parity);
+  cursor = advance(b, cursor, staging.stages);
+  replaceTile(b, op, stage, staging.tile);
+}
+
+//===----------------------------------------------------------------------===//
+// Structure
+//===----------------------------------------------------------------------===//
+
+/// How far the operations of `block` advance `side`, modulo `modulus`; none
+/// where that depends on the way through it.
+static std::optional<int64_t> countAdvances(Block &block, const Side &side,
+                                            int64_t modulus) {
+  int64_t count = 0;
+  for (Operation &op : block) {
+    if (getSide(&op) == side)
+      ++count;
+    std::optional<int64_t> inner;
+    for (Region &region : op.getRegions()) {
+      std::optional<int64_t> branch =
+          region.empty() ? 0 : countAdvances(region.front(), side, modulus);
+      if (!branch || (inner && *inner != *branch))
+        return std::nullopt;
+      inner = branch;
+    }
+    // A loop may run any number of times.
+    if (isa<LoopLikeOpInterface>(op) && inner.value_or(0))
+      return std::nullopt;
+    count += inner.value_or(0);
+  }
+  return count % modulus;
+}
+
+/// What of the cursors a loop must carry: of which sides, and whether the
+/// parity or the stage.
+SmallVector<std::pair<Side, Value Cursor::*>>
+BarrierRings::findCarried(scf::ForOp loop) {
+  SmallVector<std::pair<Side, Value Cursor::*>> carried;
+  for (const Side &side : findMoved(loop)) {
+    int64_t stages = kernel.stagings.find(std::get<0>(side))->second.stages;
+    auto returns = [&](int64_t modulus) {
+      return countAdvances(*loop.getBody(), side, modulus) == 0;
+    };
+    if (stages > 1 && !returns(stages))
+      carried.push_back({side, &Cursor::stage});
+    if (!returns(2 * stages))
+      carried.push_back({side, &Cursor::parity});
+  }
+  return carried;
+}
+
+void BarrierRings::expandLoop(scf::ForOp loop, Cursors &cursors) {
+  auto carried = findCarried(loop);
+  SmallVector<Value> inits;
+  for (auto [side, part] : carried)
+    inits.push_back(cursors[side].*part);
+  auto yieldSame = [](OpBuilder &, Location, ArrayRef<BlockArgument> args) {
+    return SmallVector<Value>(args);
+  };
+  size_t first = loop.getNumResults();
+  if (!carried.empty())
+    loop = cast<scf::ForOp>(*loop.replaceWithAdditionalYields(
+        rewriter, inits, /*replaceInitOperandUsesInLoop=*/false, yieldSame));
+  Cursors inside = cursors;
+  for (auto [n, part] : llvm::enumerate(carried))
+    inside[part.first].*part.second = loop.getRegionIterArg(first + n);
+  expandBlock(*loop.getBody(), inside);
+  for (auto [n, part] : llvm::enumerate(carried)) {
+    loop.getBody()->getTerminator()->setOperand(first + n, inside[part.first].*
+                                                               part.second);
+    cursors[part.first].*part.second = loop.getResult(first + n);
+  }
+}
+
+/// Makes `op`, a branch, again with `count` more i32 results; operations cannot
+/// grow them. A missing region yields `otherwise`.
+Operation *BarrierRings::growBranch(Operation *op, ArrayRef<Value> otherwise) {
+  rewriter.setInsertionPoint(op);
+  OperationState state(op->getLoc(), op->getName(), op->getOperands(),
+                       op->getResultTypes(), op->getAttrs());
+  for (size_t n = 0; n < op->getNumRegions(); ++n)
+    state.addRegion();
+  state.types.append(otherwise.size(), rewriter.getI32Type());
+  Operation *branch = rewriter.create(state);
+  for (auto [from, to] : llvm::zip(op->getRegions(), branch->getRegions()))
+    to.takeBody(from);
+  Region &orElse = branch->getRegion(1);
+  if (orElse.empty()) {
+    rewriter.createBlock(&orElse);
+    OperationState yield(
+        op->getLoc(), branch->getRegion(0).front().getTerminator()->getName(),
+        otherwise, {});
+    rewriter.create(yield);
+  }
+  rewriter.replaceOp(op, branch->getResults().take_front(op->getNumResults()));
+  return branch;
+}
+
+void BarrierRings::expandBranch(Operation *op, Cursors &cursors) {
+  // 1. Both ways, each from the same cursors.
+  Cursors before = cursors;
+  SmallVector<Cursors> after;
+  for (Region &region : op->getRegions()) {
+    after.push_back(before);
+    if (!region.empty())
+      expandBlock(region.front(), after.back());
+  }
+  // 2. Where they end differently, the branch yields how.
+  SmallVector<std::pair<Side, Value Cursor::*>> yielded;
+  SmallVector<Value> unchanged;
+  rewriter.setInsertionPoint(op);
+  for (auto &[side, cursor] : cursors)
+    for (Value Cursor::*part : {&Cursor::stage, &Cursor::parity}) {
+      Value left = after[0][side].*part, right = after[1][side].*part;
+      std::optional<int64_t> known = getConstantIntValue(left);
+      if (left == right)
+        continue;
+      if (known && known == getConstantIntValue(right)) {
+        cursor.*part = arith::ConstantIntOp::create(
+            rewriter, op->getLoc(), rewriter.getI32Type(), *known);
+        continue;
+      }
+      yielded.push_back({side, part});
+      unchanged.push_back(before[side].*part);
+    }
+  if (yielded.empty())
+    return;
+  for (auto [region, ends] : llvm::zip(op->getRegions(), after)) {
+    if (region.empty())
+      continue;
+    Operation *yield = region.front().getTerminator();
+    for (auto [side, part] : yielded)
+      yield->insertOperands(yield->getNumOperands(), ends[side].*part);
+  }
+  size_t first = op->getNumResults();
+  Operation *branch = growBranch(op, unchanged);
+  for (auto [n, part] : llvm::enumerate(yielded))
+    cursors[part.first].*part.second = branch->getResult(first + n);
+}
+
+/// A role begins with its own cursors.
+void BarrierRings::expandRole(cta::RoleOp op, Cursors cursors) {
+  const HopperRole *outer = role;
+  role = &kernel.getRole(&op.getBody().front().front());
+  expandBlock(op.getBody().front(), cursors);
+  role = outer;
+}
+
+void BarrierRings::expand(Operation *op, Cursors &cursors) {
+  if (auto acquire = dyn_cast<cta::AcquireOp>(op))
+    expandAcquire(acquire, cursors);
+  else if (auto copy = dyn_cast<cta::CopyOp>(op))
+    expandCopy(copy);
+  else if (auto consume = dyn_cast<cta::ConsumeOp>(op))
+    expandConsume(consume, cursors);
+  else if (auto release = dyn_cast<cta::ReleaseOp>(op))
+    expandRelease(release);
+  else if (auto load = dyn_cast<cta::LoadOp>(op))
+    expandLoad(load, cursors);
+  else if (auto loop = dyn_cast<scf::ForOp>(op))
+    expandLoop(loop, cursors);
+  else if (isa<scf::IfOp, cta::IfAnyOp>(op))
+    expandBranch(op, cursors);
+  else if (auto inner = dyn_cast<cta::RoleOp>(op))
+    expandRole(inner, cursors);
+}
+
+void BarrierRings::expandBlock(Block &block, Cursors &cursors) {
+  // What an operation is replaced by stands before it, or is done already.
+  SmallVector<Operation *> ops =
+      llvm::map_to_vector(block, [](Operation &op) { return &op; });
+  for (Operation *op : ops)
+    expand(op, cursors);
+}
+
+void BarrierRings::run() {
+  // Nothing is full at first, and all is free: the phase before the first one
+  // counts as done.
+  auto b = ImplicitLocOpBuilder::atBlockBegin(kernel.func.getLoc(),
+                                              &kernel.func.getBody().front());
+  I32Builder i{b};
+  Cursors cursors;
+  for (const Side &side : findMoved(kernel.func))
+    cursors[side] = {i.constant(0), i.constant(std::get<2>(side) ? 1 : 0)};
+  role = &kernel.roles.front();
+  expandBlock(kernel.func.getBody().front(), cursors);
+  SmallVector<Operation *> rings;
+  kernel.func.walk([&](cta::RingOp ring) { rings.push_back(ring); });
+  for (Operation *ring : rings)
+    rewriter.eraseOp(ring);
+}
+
+void fa::expandBarrierRings(HopperKernel &kernel) {
+  BarrierRings(kernel).run();
+}

@@ -1,0 +1,267 @@
+//===- RoleFrame.cpp - The kernel around warpgroups -----------------------===//
+//
+// Part of Flashloom, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Names the threads, makes the barriers, gives each block its work items, and
+// makes roles branches that move registers between warpgroups (setmaxnreg).
+//
+//===----------------------------------------------------------------------===//
+
+#include "Builders.h"
+#include "Hopper.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/IRMapping.h"
+#include "llvm/ADT/SetVector.h"
+
+using namespace mlir;
+using namespace fa;
+
+//===----------------------------------------------------------------------===//
+// Small builders
+//===----------------------------------------------------------------------===//
+
+void fa::buildGuarded(ImplicitLocOpBuilder &b, Value condition,
+                      function_ref<void(ImplicitLocOpBuilder &)> build) {
+  auto guard = scf::IfOp::create(b, condition, /*withElseRegion=*/false);
+  auto inner =
+      ImplicitLocOpBuilder::atBlockTerminator(b.getLoc(), guard.thenBlock());
+  build(inner);
+}
+
+Value fa::isEqual(ImplicitLocOpBuilder &b, Value value, int64_t constant) {
+  return arith::CmpIOp::create(b, arith::CmpIPredicate::eq, value,
+                               I32Builder{b}.constant(constant));
+}
+
+static void synchronize(ImplicitLocOpBuilder &b, Value number,
+                        int64_t threads) {
+  NVVM::BarrierOp::create(b, TypeRange(), number,
+                          I32Builder{b}.constant(threads),
+                          NVVM::BarrierReductionAttr(), Value());
+}
+
+void fa::synchronizeTeam(ImplicitLocOpBuilder &b, const Kernel &kernel) {
+  // Barrier 0 is the block's.
+  synchronize(b, I32Builder{b}.add(kernel.team, 1),
+              kernel.warps * kWarpThreads);
+}
+
+//===----------------------------------------------------------------------===//
+// Barriers
+//===----------------------------------------------------------------------===//
+
+/// One thread makes all mbarriers, before anybody uses them.
+static void buildBarriers(HopperKernel &kernel, ImplicitLocOpBuilder &b) {
+  if (!kernel.barrierBytes)
+    return;
+  auto initialize = [&](ImplicitLocOpBuilder &inner, int64_t offset,
+                        int64_t count) {
+    Value pointer = sharedPointer(inner, kernel.shared, offset);
+    NVVM::MBarrierInitOp::create(inner, pointer,
+                                 I32Builder{inner}.constant(count),
+                                 /*predicate=*/Value());
+  };
+  buildGuarded(
+      b, isEqual(b, kernel.thread, 0), [&](ImplicitLocOpBuilder &inner) {
+        constexpr int64_t kBarrierBytes = 8;
+        for (auto &[op, staging] : kernel.stagings)
+          for (int64_t n = 0; n < staging.stages * staging.copies; ++n) {
+            initialize(inner, staging.full + n * kBarrierBytes, 1);
+            if (staging.arrivals)
+              initialize(inner, staging.empty + n * kBarrierBytes,
+                         staging.arrivals);
+          }
+        NVVM::FenceMbarrierInitOp::create(inner);
+      });
+  NVVM::BarrierOp::create(b);
+}
+
+/// Two teams meet at a named barrier.
+static void expandNamedBarriers(HopperKernel &kernel) {
+  SmallVector<Operation *> uses, barriers;
+  kernel.func.walk([&](Operation *op) {
+    if (isa<cta::SyncOp, cta::ArriveOp>(op))
+      uses.push_back(op);
+    else if (isa<cta::BarrierOp>(op))
+      barriers.push_back(op);
+  });
+  int64_t threads = 2 * kernel.warps * kWarpThreads;
+  for (Operation *op : uses) {
+    ImplicitLocOpBuilder b(op->getLoc(), op);
+    I32Builder i{b};
+    Value number =
+        i.add(i.fromIndex(op->getOperand(1)),
+              kernel.barriers.lookup(op->getOperand(0).getDefiningOp()));
+    if (isa<cta::SyncOp>(op))
+      synchronize(b, number, threads);
+    else
+      NVVM::BarrierArriveOp::create(b, number, i.constant(threads));
+    op->erase();
+  }
+  for (Operation *op : barriers)
+    op->erase();
+}
+
+//===----------------------------------------------------------------------===//
+// Work
+//===----------------------------------------------------------------------===//
+
+/// Repeats the body of `loop`, whose bounds are constants, for each count.
+static void unroll(scf::ForOp loop) {
+  ImplicitLocOpBuilder b(loop.getLoc(), loop);
+  SmallVector<Value> carried(loop.getInits());
+  auto get = [](Value value) { return *getConstantIntValue(value); };
+  for (int64_t n = get(loop.getLowerBound()); n < get(loop.getUpperBound());
+       n += get(loop.getStep())) {
+    IRMapping mapping;
+    mapping.map(loop.getInductionVar(),
+                arith::ConstantIndexOp::create(b, n).getResult());
+    mapping.map(loop.getRegionIterArgs(), carried);
+    for (Operation &op : loop.getBody()->without_terminator())
+      b.clone(op, mapping);
+    for (auto [n, value] : llvm::enumerate(loop.getYieldedValues()))
+      carried[n] = mapping.lookupOrDefault(value);
+  }
+  loop.replaceAllUsesWith(carried);
+  loop.erase();
+}
+
+/// Repeats the loops over teams whose rings are filled, so that each has its
+/// own cursor.
+static void unrollTeamLoops(gpu::GPUFuncOp func) {
+  llvm::SetVector<Operation *> loops;
+  func.walk([&](cta::AcquireOp acquire) {
+    if (acquire.getTeam() && isa<BlockArgument>(acquire.getTeam()))
+      loops.insert(acquire.getTeam().getParentBlock()->getParentOp());
+  });
+  for (Operation *loop : loops)
+    unroll(cast<scf::ForOp>(loop));
+}
+
+/// Makes `work` a loop over the block's items where it is persistent, else the
+/// block's one item.
+static void expandWork(cta::WorkOp work) {
+  ImplicitLocOpBuilder b(work.getLoc(), work);
+  Value group = buildGroup(b, work);
+  Value first = NVVM::BlockIdXOp::create(b, b.getI32Type());
+  if (work.getOrder().getPersistence() == cta::Persistence::None) {
+    inlineBody(work, buildCoordinates(b, work, first, group));
+    return;
+  }
+  Value blocks = NVVM::GridDimXOp::create(b, b.getI32Type());
+  auto loop = scf::ForOp::create(b, first, buildItemCount(b, work), blocks);
+  auto inner =
+      ImplicitLocOpBuilder::atBlockBegin(work.getLoc(), loop.getBody());
+  SmallVector<Value> coordinates =
+      buildCoordinates(inner, work, loop.getInductionVar(), group);
+  work->moveBefore(loop.getBody()->getTerminator());
+  inlineBody(work, coordinates);
+}
+
+/// Puts the role's body in its place; its team counts from 0.
+static void inlineRole(const HopperKernel &kernel, HopperRole &role) {
+  ImplicitLocOpBuilder b(role.op.getLoc(), role.op);
+  Value team = I32Builder{b}.add(kernel.team, -role.firstTeam);
+  inlineBody(role.op, {arith::IndexCastOp::create(b, b.getIndexType(), team)});
+  role.op = nullptr;
+}
+
+void fa::buildHopperFrame(HopperKernel &kernel) {
+  expandDims(kernel.func);
+  buildThreadIds(kernel);
+  ImplicitLocOpBuilder b(kernel.func.getLoc(), kernel.func.getContext());
+  b.setInsertionPointAfterValue(kernel.columnFirstOffset);
+  buildBarriers(kernel, b);
+  SmallVector<cta::WorkOp> works;
+  kernel.func.walk([&](cta::WorkOp work) { works.push_back(work); });
+  for (cta::WorkOp work : works)
+    expandWork(work);
+  unrollTeamLoops(kernel.func);
+  if (!kernel.hasRoles())
+    inlineRole(kernel, kernel.roles.front());
+  // ptxas gives a block all registers only where it knows that one is enough.
+  if (!kernel.func->hasAttr(cta::kMinCtasAttr))
+    kernel.func->setAttr(cta::kMinCtasAttr, b.getI64IntegerAttr(1));
+}
+
+//===----------------------------------------------------------------------===//
+// Roles
+//===----------------------------------------------------------------------===//
+
+/// Gives the thread its role's registers.
+static void moveRegisters(ImplicitLocOpBuilder &b, const HopperKernel &kernel,
+                          const HopperRole &role) {
+  constexpr int64_t kBlockRegisters = 65536, kRegisterUnit = 8;
+  if (!role.registers)
+    return;
+  int64_t before = llvm::alignDown(kBlockRegisters / kernel.threads(),
+                                   static_cast<uint64_t>(kRegisterUnit));
+  if (*role.registers != before)
+    NVVM::SetMaxRegisterOp::create(b, *role.registers,
+                                   *role.registers < before
+                                       ? NVVM::SetMaxRegisterAction::decrease
+                                       : NVVM::SetMaxRegisterAction::increase);
+}
+
+/// The thread that stores a team's tiles waits until all are out: shared memory
+/// is another block's when this one has ended.
+static void drainStores(ImplicitLocOpBuilder &b, const HopperKernel &kernel,
+                        const HopperRole &role) {
+  bool stores = llvm::any_of(kernel.bulkStores, [&](auto &entry) {
+    return entry.second.firstTeam == role.firstTeam;
+  });
+  if (!stores)
+    return;
+  buildGuarded(
+      b, isEqual(b, kernel.teamThread, 0), [](ImplicitLocOpBuilder &inner) {
+        NVVM::CpAsyncBulkWaitGroupOp::create(inner, 0u, /*read=*/UnitAttr());
+      });
+}
+
+/// Puts the body of `role` where `b` is.
+static void placeRole(ImplicitLocOpBuilder &b, HopperKernel &kernel,
+                      HopperRole &role) {
+  moveRegisters(b, kernel, role);
+  Block *block = b.getInsertionBlock();
+  auto place = b.getInsertionPoint();
+  if (role.isLoader) {
+    int64_t thread = role.firstTeam * kernel.warps * kWarpThreads;
+    auto guard = scf::IfOp::create(b, isEqual(b, kernel.thread, thread),
+                                   /*withElseRegion=*/false);
+    block = guard.thenBlock();
+    place = block->getTerminator()->getIterator();
+  }
+  role.op->moveBefore(block, place);
+  auto after = ImplicitLocOpBuilder(role.op.getLoc(), role.op->getContext());
+  after.setInsertionPointAfter(role.op);
+  drainStores(after, kernel, role);
+  inlineRole(kernel, role);
+}
+
+void fa::dissolveRoles(HopperKernel &kernel) {
+  expandNamedBarriers(kernel);
+  Operation *end = kernel.func.getBody().front().getTerminator();
+  ImplicitLocOpBuilder b(kernel.func.getLoc(), end);
+  if (!kernel.hasRoles()) {
+    drainStores(b, kernel, kernel.roles.front());
+    return;
+  }
+  // Each role but the last is a branch, in whose other side the rest stands.
+  for (HopperRole &role : kernel.roles) {
+    if (&role == &kernel.roles.back()) {
+      placeRole(b, kernel, role);
+      break;
+    }
+    Value isBelow = arith::CmpIOp::create(
+        b, arith::CmpIPredicate::ult, kernel.team,
+        I32Builder{b}.constant(role.firstTeam + role.teams));
+    auto branch = scf::IfOp::create(b, isBelow, /*withElseRegion=*/true);
+    auto inner =
+        ImplicitLocOpBuilder::atBlockTerminator(b.getLoc(), branch.thenBlock());
+    placeRole(inner, kernel, role);
+    b.setInsertionPoint(branch.elseBlock()->getTerminator());
+  }
+}

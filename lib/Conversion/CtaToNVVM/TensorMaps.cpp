@@ -1,0 +1,168 @@
+//===- TensorMaps.cpp - Tiles by tensor maps ------------------------------===//
+//
+// Part of Flashloom, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A tensor map says how a tile lies in a tensor, so that one thread's one
+// instruction moves it. The launch makes the maps; here the kernel gets a
+// parameter for each kind of tile of each argument, and instructions their
+// coordinates: {0, row, 64-column segment, head, batch}.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Builders.h"
+#include "GlobalMatrix.h"
+#include "Hopper.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "llvm/ADT/SetVector.h"
+
+using namespace mlir;
+using namespace fa;
+
+/// The most rows of a map's box, and dimensions of a tensor that has one.
+static constexpr int64_t kMaxBoxRows = 256;
+static constexpr int64_t kMaxRank = 4;
+
+//===----------------------------------------------------------------------===//
+// What a map can say
+//===----------------------------------------------------------------------===//
+
+std::string fa::whyNoTensorMap(Value memref, ValueRange indices,
+                               cta::TileType tile) {
+  auto type = cast<MemRefType>(memref.getType());
+  if (!isa<BlockArgument>(memref))
+    return "a tensor map is of a kernel's argument";
+  if (type.getRank() < 2 || type.getRank() > kMaxRank)
+    return "a tensor map is of 2 to 4 dimensions, but found " +
+           std::to_string(type.getRank());
+  if (!hasContiguousRows(type))
+    return "a tensor map needs contiguous rows";
+  if (!tile.getElementType().isF16() && !tile.getElementType().isBF16())
+    return "tiles are of f16 or bf16";
+  if (tile.getSwizzle() != kSegmentBytes ||
+      tile.getCols() % SwizzledTile::kSegmentCols)
+    return "tiles are of segments of 64 columns, swizzled by 128 bytes";
+  if (tile.getRows() % 8 || tile.getRows() > kMaxBoxRows)
+    return "tiles have rows in multiples of 8, at most 256, but found " +
+           std::to_string(tile.getRows());
+  std::optional<int64_t> column = getConstantIntValue(indices.back());
+  if (!column || *column % SwizzledTile::kSegmentCols)
+    return "tiles begin at columns that are known multiples of 64";
+  return "";
+}
+
+//===----------------------------------------------------------------------===//
+// Parameters
+//===----------------------------------------------------------------------===//
+
+/// The argument and tile that `op` moves, if it does so with a tensor map.
+static std::optional<std::pair<Value, cta::TileType>>
+getTransfer(const HopperKernel &kernel, Operation *op) {
+  if (auto load = dyn_cast<cta::LoadOp>(op))
+    return std::pair(load.getSource(), load.getTile().getType());
+  if (auto copy = dyn_cast<cta::CopyOp>(op))
+    return std::pair(copy.getSource(), copy.getTile().getType());
+  auto store = dyn_cast<cta::StoreOp>(op);
+  if (!store || !kernel.bulkStores.contains(op))
+    return std::nullopt;
+  auto type = cast<VectorType>(store.getValue().getType());
+  return std::pair(store.getDestination(),
+                   cta::TileType::get(type.getDimSize(0), type.getDimSize(1),
+                                      type.getElementType(), kSegmentBytes));
+}
+
+void fa::addTensorMaps(HopperKernel &kernel) {
+  gpu::GPUFuncOp func = kernel.func;
+  MLIRContext *context = func.getContext();
+  // 1. Which maps there are.
+  llvm::SmallMapVector<Attribute, SmallVector<Operation *>, 4> users;
+  func.walk([&](Operation *op) {
+    auto transfer = getTransfer(kernel, op);
+    if (!transfer)
+      return;
+    auto [memref, tile] = *transfer;
+    int64_t arg = cast<BlockArgument>(memref).getArgNumber();
+    users[cta::TensorMapAttr::get(context, arg, tile.getRows(), tile.getCols(),
+                                  tile.getSwizzle())]
+        .push_back(op);
+  });
+  // 2. A parameter for each.
+  auto pointer = LLVM::LLVMPointerType::get(context);
+  SmallVector<Attribute> maps;
+  for (auto &[map, ops] : users) {
+    unsigned number = func.getNumArguments();
+    (void)func.insertArgument(number, pointer, DictionaryAttr(), func.getLoc());
+    for (Operation *op : ops)
+      kernel.tensorMaps[op] = func.getArgument(number);
+    maps.push_back(map);
+  }
+  if (!maps.empty())
+    func->setAttr(cta::kTensorMapsAttr, ArrayAttr::get(context, maps));
+}
+
+/// The bytes of a tensor map, and how its parameter is aligned.
+static constexpr int64_t kMapBytes = 128;
+static constexpr int64_t kMapAlignment = 64;
+
+void fa::markTensorMaps(gpu::GPUModuleOp module) {
+  OpBuilder b(module.getContext());
+  auto bytes = LLVM::LLVMArrayType::get(b.getI8Type(), kMapBytes);
+  for (auto func : module.getOps<LLVM::LLVMFuncOp>()) {
+    auto maps = func->getAttrOfType<ArrayAttr>(cta::kTensorMapsAttr);
+    if (!maps)
+      continue;
+    for (unsigned n = func.getNumArguments() - maps.size();
+         n < func.getNumArguments(); ++n) {
+      func.setArgAttr(n, LLVM::LLVMDialect::getByValAttrName(),
+                      TypeAttr::get(bytes));
+      func.setArgAttr(n, LLVM::LLVMDialect::getAlignAttrName(),
+                      b.getI64IntegerAttr(kMapAlignment));
+      func.setArgAttr(n, NVVM::NVVMDialect::getGridConstantAttrName(),
+                      b.getUnitAttr());
+    }
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Instructions
+//===----------------------------------------------------------------------===//
+
+/// The map's coordinates of the tile at `indices`: of a batch, a head, a row
+/// and a column, of which the first ones may be missing.
+static SmallVector<Value> buildMapCoordinates(ImplicitLocOpBuilder &b,
+                                              ValueRange indices) {
+  I32Builder i{b};
+  int64_t column = *getConstantIntValue(indices.back());
+  SmallVector<Value> coordinates = {
+      i.constant(0), nullptr, i.constant(column / SwizzledTile::kSegmentCols)};
+  SmallVector<Value> others;
+  for (Value index : llvm::reverse(indices.drop_back()))
+    others.push_back(i.fromIndex(index));
+  others.resize(kMaxRank - 1, i.constant(0));
+  coordinates[1] = others[0];
+  coordinates.append({others[1], others[2]});
+  return coordinates;
+}
+
+void fa::issueTensorLoad(ImplicitLocOpBuilder &b, Value map, ValueRange indices,
+                         Value address, Value barrier) {
+  auto cluster = LLVM::LLVMPointerType::get(b.getContext(), 7);
+  Value tile =
+      LLVM::AddrSpaceCastOp::create(b, cluster, sharedPointer(b, address, 0));
+  NVVM::CpAsyncBulkTensorGlobalToSharedClusterOp::create(
+      b, tile, map, buildMapCoordinates(b, indices),
+      sharedPointer(b, barrier, 0), /*im2colOffsets=*/ValueRange(),
+      /*multicastMask=*/Value(), /*l2CacheHint=*/Value(),
+      NVVM::TMALoadMode::TILE, /*isCTAOnly=*/false,
+      /*group=*/NVVM::CTAGroupKindAttr(), /*predicate=*/Value());
+}
+
+void fa::issueTensorStore(ImplicitLocOpBuilder &b, Value map,
+                          ValueRange indices, Value address) {
+  NVVM::CpAsyncBulkTensorSharedCTAToGlobalOp::create(
+      b, map, sharedPointer(b, address, 0), buildMapCoordinates(b, indices),
+      /*l2CacheHint=*/Value(), NVVM::TMAStoreMode::TILE,
+      /*predicate=*/Value());
+}

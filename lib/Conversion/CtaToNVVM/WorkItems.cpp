@@ -1,0 +1,128 @@
+//===- WorkItems.cpp - Which block does which items -----------------------===//
+//
+// Part of Flashloom, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Work items have numbers from 0; an order says which coordinates a number
+// stands for. Without an order of groups the first coordinate runs fastest.
+// With one, the coordinates after the first are taken a group at a time, and
+// inside a group they run fastest: all heads of a group start with their
+// longest blocks, and their keys and values stay in the cache.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Builders.h"
+#include "Lowering.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "llvm/ADT/SetVector.h"
+
+using namespace mlir;
+using namespace fa;
+
+/// Widened without a sign, which would take a register more.
+static Value widen(ImplicitLocOpBuilder &b, Value coordinate) {
+  return arith::IndexCastUIOp::create(b, b.getIndexType(), coordinate);
+}
+
+/// Takes `rest` apart by `extents`, the first running fastest.
+static void appendCoordinates(ImplicitLocOpBuilder &b, ValueRange extents,
+                              Value rest, SmallVectorImpl<Value> &coordinates) {
+  I32Builder i{b};
+  for (auto [n, extent] : llvm::enumerate(extents)) {
+    Value coordinate = rest;
+    if (n + 1 != extents.size()) {
+      Value size = i.fromIndex(extent);
+      coordinate = arith::RemUIOp::create(b, rest, size);
+      rest = arith::DivUIOp::create(b, rest, size);
+    }
+    coordinates.push_back(coordinate);
+  }
+}
+
+static Value multiplyAll(ImplicitLocOpBuilder &b, ValueRange extents) {
+  I32Builder i{b};
+  Value product = i.constant(1);
+  for (Value extent : extents)
+    product = b.createOrFold<arith::MulIOp>(product, i.fromIndex(extent));
+  return product;
+}
+
+/// The first coordinate, and the number that the others stand for.
+static std::pair<Value, Value>
+splitGroup(ImplicitLocOpBuilder &b, cta::WorkOp work, Value item, Value group) {
+  I32Builder i{b};
+  Value first = i.fromIndex(work.getExtents().front());
+  Value others = multiplyAll(b, work.getExtents().drop_front());
+  Value items = arith::MulIOp::create(b, first, group);
+  Value number = arith::DivUIOp::create(b, item, items);
+  Value inGroup =
+      arith::SubIOp::create(b, item, arith::MulIOp::create(b, number, items));
+  // The last group may have fewer.
+  Value before = arith::MulIOp::create(b, number, group);
+  Value size = arith::MinUIOp::create(b, group,
+                                      arith::SubIOp::create(b, others, before));
+  Value coordinate = arith::DivUIOp::create(b, inGroup, size);
+  Value other = arith::SubIOp::create(
+      b, inGroup, arith::MulIOp::create(b, coordinate, size));
+  return {coordinate, i.add(before, other)};
+}
+
+SmallVector<Value> fa::buildCoordinates(ImplicitLocOpBuilder &b,
+                                        cta::WorkOp work, Value item,
+                                        Value group) {
+  I32Builder i{b};
+  SmallVector<Value> coordinates;
+  if (group) {
+    auto [first, others] = splitGroup(b, work, item, group);
+    coordinates.push_back(first);
+    appendCoordinates(b, work.getExtents().drop_front(), others, coordinates);
+  } else {
+    appendCoordinates(b, work.getExtents(), item, coordinates);
+  }
+  if (work.getOrder().getKind() == cta::WorkOrder::LPT)
+    coordinates[0] = arith::SubIOp::create(
+        b, i.add(i.fromIndex(work.getExtents().front()), -1), coordinates[0]);
+  for (Value &coordinate : coordinates)
+    coordinate = widen(b, coordinate);
+  return coordinates;
+}
+
+Value fa::buildGroup(ImplicitLocOpBuilder &b, cta::WorkOp work) {
+  int64_t bytes = work.getOrder().getGroupBytes();
+  if (!bytes || work.getExtents().size() < 2)
+    return nullptr;
+  // 1. What is read again and again: what loops copy from.
+  llvm::SetVector<Value> sources;
+  auto func = work->getParentOfType<gpu::GPUFuncOp>();
+  int64_t rowBytes = 0;
+  func.walk([&](cta::CopyOp copy) {
+    auto loop = copy->getParentOfType<scf::ForOp>();
+    cta::TileType tile = copy.getTile().getType();
+    if (loop && loop->getParentOfType<cta::WorkOp>() &&
+        sources.insert(copy.getSource()))
+      rowBytes +=
+          tile.getCols() * tile.getElementType().getIntOrFloatBitWidth() / 8;
+  });
+  if (sources.empty())
+    return nullptr;
+  // 2. As many heads as fit, each with all rows.
+  I32Builder i{b};
+  Value source = sources.front();
+  int64_t rowDim = cast<MemRefType>(source.getType()).getRank() - 2;
+  auto data = memref::ExtractStridedMetadataOp::create(b, source);
+  Value one = i.constant(1);
+  Value rows =
+      arith::MaxUIOp::create(b, i.fromIndex(data.getSizes()[rowDim]), one);
+  Value heads = arith::DivUIOp::create(
+      b, i.constant(std::min<int64_t>(bytes / rowBytes, INT32_MAX)), rows);
+  Value others = multiplyAll(b, work.getExtents().drop_front());
+  return arith::MinUIOp::create(b, arith::MaxUIOp::create(b, heads, one),
+                                others);
+}
+
+Value fa::buildItemCount(ImplicitLocOpBuilder &b, cta::WorkOp work) {
+  return multiplyAll(b, work.getExtents());
+}
