@@ -64,6 +64,7 @@ struct Case {
   Case(const Options &options, const rt::Kernel &kernel, const Sizes &sizes,
        const Device &device);
 
+  const Variant *variant;
   Sizes sizes;
   float scale;
   HostTensor q, k, v, o, lse;
@@ -77,8 +78,6 @@ struct Case {
   /// Fills the keys that do not count, of K and V on the device.
   void fillUnusedKeys(float even, float odd);
   bool hasUnusedKeys() const { return variant->keysOf != nullptr; }
-
-  const Variant *variant;
 };
 
 class Checker {
@@ -114,7 +113,8 @@ static Layout layoutOf(const Options &options) {
 
 Case::Case(const Options &options, const rt::Kernel &kernel, const Sizes &sizes,
            const Device &device)
-    : sizes(sizes), scale(defaultScale(kernel)),
+    : variant(findVariant(kernel.variant)), sizes(sizes),
+      scale(defaultScale(kernel)),
       q(kernel.dtype, sizes.batch, sizes.heads, sizes.seqQ, sizes.dim,
         layoutOf(options), kGuardRows),
       k(kernel.dtype, sizes.batch, sizes.kvHeads, sizes.seqKv, sizes.dim,

@@ -160,7 +160,7 @@ FailureOr<llvm::json::Object> PlanWriter::describeLaunch(func::CallOp call) {
     grid.push_back(llvm::json::Object{{"arg", extent.getArg()},
                                       {"dim", extent.getDim()},
                                       {"tile", extent.getTile()}});
-  llvm::json::Object launch{{"entry", call.getCallee()},
+  llvm::json::Object launch{{"entry", call.getCallee().str()},
                             {"args", std::move(args)},
                             {"grid", std::move(grid)},
                             {"block", block[0]},

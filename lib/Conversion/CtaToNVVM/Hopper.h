@@ -62,8 +62,8 @@ struct HopperKernel : Kernel {
   llvm::SmallVector<HopperRole> roles;
   llvm::MapVector<mlir::Operation *, Staging> stagings;
   llvm::DenseMap<mlir::Operation *, BulkStore> bulkStores;
-  /// The parameters that hold the tensor maps of copies, loads and stores.
-  llvm::DenseMap<mlir::Operation *, mlir::Value> tensorMaps;
+  /// The parameter that holds each tensor map.
+  llvm::DenseMap<mlir::Attribute, mlir::Value> tensorMaps;
   /// The named barriers of each `cta.barrier`: the first one's number.
   llvm::DenseMap<mlir::Operation *, int64_t> barriers;
   /// The products that may be in flight after each wait.
@@ -88,9 +88,12 @@ mlir::LogicalResult layOutHopper(HopperKernel &kernel);
 /// where it can.
 std::string whyNoTensorMap(mlir::Value memref, mlir::ValueRange indices,
                            cta::TileType tile);
-/// Gives each copy, load and bulk store a tensor map, as a new parameter of the
-/// kernel, and lists them in its attribute.
+/// Adds the tensor maps of all copies, loads and bulk stores as parameters of
+/// the kernel, and lists them in its attribute.
 void addTensorMaps(HopperKernel &kernel);
+/// The tensor map of a copy, load or bulk store, which may be a clone of one
+/// that was there then.
+mlir::Value getTensorMap(const HopperKernel &kernel, mlir::Operation *op);
 /// Marks the parameters that hold tensor maps, once they are LLVM's.
 void markTensorMaps(mlir::gpu::GPUModuleOp module);
 /// Starts to load the tile at `indices` to `address`; `barrier` counts its

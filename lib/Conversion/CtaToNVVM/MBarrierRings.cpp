@@ -194,7 +194,7 @@ void BarrierRings::expandCopy(cta::CopyOp op) {
   Stage stage = stages.lookup(acquire);
   auto issue = [&](ImplicitLocOpBuilder &inner) {
     waitFor(inner, stage.empty, stage.parity);
-    fill(inner, staging, kernel.tensorMaps.lookup(op), op.getIndices(), stage);
+    fill(inner, staging, getTensorMap(kernel, op), op.getIndices(), stage);
   };
   int64_t thread = role->firstTeam * kernel.warps * kWarpThreads;
   if (role->isLoader)
@@ -252,7 +252,7 @@ void BarrierRings::expandLoad(cta::LoadOp op, Cursors &cursors) {
   Value isFirst = isEach ? isEqual(b, kernel.teamThread, 0)
                          : isEqual(b, kernel.thread, first);
   buildGuarded(b, isFirst, [&](ImplicitLocOpBuilder &inner) {
-    fill(inner, staging, kernel.tensorMaps.lookup(op), op.getIndices(), stage);
+    fill(inner, staging, getTensorMap(kernel, op), op.getIndices(), stage);
   });
   waitFor(b, stage.full, stage.parity);
   cursor = advance(b, cursor, staging.stages);

@@ -57,49 +57,53 @@ std::string fa::whyNoTensorMap(Value memref, ValueRange indices,
 // Parameters
 //===----------------------------------------------------------------------===//
 
-/// The argument and tile that `op` moves, if it does so with a tensor map.
-static std::optional<std::pair<Value, cta::TileType>>
-getTransfer(const HopperKernel &kernel, Operation *op) {
-  if (auto load = dyn_cast<cta::LoadOp>(op))
-    return std::pair(load.getSource(), load.getTile().getType());
-  if (auto copy = dyn_cast<cta::CopyOp>(op))
-    return std::pair(copy.getSource(), copy.getTile().getType());
+/// The map by which `op` moves a tile, if it does so.
+static cta::TensorMapAttr describeMap(const HopperKernel &kernel,
+                                      Operation *op) {
+  auto describe = [](Value memref, int64_t rows, int64_t cols) {
+    return cta::TensorMapAttr::get(memref.getContext(),
+                                   cast<BlockArgument>(memref).getArgNumber(),
+                                   rows, cols, kSegmentBytes);
+  };
+  if (auto load = dyn_cast<cta::LoadOp>(op)) {
+    cta::TileType tile = load.getTile().getType();
+    return describe(load.getSource(), tile.getRows(), tile.getCols());
+  }
+  if (auto copy = dyn_cast<cta::CopyOp>(op)) {
+    cta::TileType tile = copy.getTile().getType();
+    return describe(copy.getSource(), tile.getRows(), tile.getCols());
+  }
   auto store = dyn_cast<cta::StoreOp>(op);
   if (!store || !kernel.bulkStores.contains(op))
-    return std::nullopt;
+    return nullptr;
   auto type = cast<VectorType>(store.getValue().getType());
-  return std::pair(store.getDestination(),
-                   cta::TileType::get(type.getDimSize(0), type.getDimSize(1),
-                                      type.getElementType(), kSegmentBytes));
+  return describe(store.getDestination(), type.getDimSize(0),
+                  type.getDimSize(1));
 }
 
 void fa::addTensorMaps(HopperKernel &kernel) {
   gpu::GPUFuncOp func = kernel.func;
   MLIRContext *context = func.getContext();
   // 1. Which maps there are.
-  llvm::SmallMapVector<Attribute, SmallVector<Operation *>, 4> users;
+  llvm::SetVector<Attribute> maps;
   func.walk([&](Operation *op) {
-    auto transfer = getTransfer(kernel, op);
-    if (!transfer)
-      return;
-    auto [memref, tile] = *transfer;
-    int64_t arg = cast<BlockArgument>(memref).getArgNumber();
-    users[cta::TensorMapAttr::get(context, arg, tile.getRows(), tile.getCols(),
-                                  tile.getSwizzle())]
-        .push_back(op);
+    if (cta::TensorMapAttr map = describeMap(kernel, op))
+      maps.insert(map);
   });
   // 2. A parameter for each.
   auto pointer = LLVM::LLVMPointerType::get(context);
-  SmallVector<Attribute> maps;
-  for (auto &[map, ops] : users) {
+  for (Attribute map : maps) {
     unsigned number = func.getNumArguments();
     (void)func.insertArgument(number, pointer, DictionaryAttr(), func.getLoc());
-    for (Operation *op : ops)
-      kernel.tensorMaps[op] = func.getArgument(number);
-    maps.push_back(map);
+    kernel.tensorMaps[map] = func.getArgument(number);
   }
   if (!maps.empty())
-    func->setAttr(cta::kTensorMapsAttr, ArrayAttr::get(context, maps));
+    func->setAttr(cta::kTensorMapsAttr,
+                  ArrayAttr::get(context, maps.getArrayRef()));
+}
+
+Value fa::getTensorMap(const HopperKernel &kernel, Operation *op) {
+  return kernel.tensorMaps.lookup(describeMap(kernel, op));
 }
 
 /// The bytes of a tensor map, and how its parameter is aligned.
@@ -134,9 +138,9 @@ void fa::markTensorMaps(gpu::GPUModuleOp module) {
 static SmallVector<Value> buildMapCoordinates(ImplicitLocOpBuilder &b,
                                               ValueRange indices) {
   I32Builder i{b};
-  int64_t column = *getConstantIntValue(indices.back());
-  SmallVector<Value> coordinates = {
-      i.constant(0), nullptr, i.constant(column / SwizzledTile::kSegmentCols)};
+  Value segment = b.createOrFold<arith::DivUIOp>(
+      i.fromIndex(indices.back()), i.constant(SwizzledTile::kSegmentCols));
+  SmallVector<Value> coordinates = {i.constant(0), nullptr, segment};
   SmallVector<Value> others;
   for (Value index : llvm::reverse(indices.drop_back()))
     others.push_back(i.fromIndex(index));
