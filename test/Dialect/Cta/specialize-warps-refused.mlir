@@ -141,6 +141,13 @@ gpu.module @kernels {
     gpu.return
   }
 
+}
+
+// -----
+
+!m = memref<?x64xbf16>
+
+gpu.module @kernels {
   // expected-warning @below {{specialize-warps finds no cta.work with one role that loads in 'divided'}}
   gpu.func @divided(%K: !m, %n: index) kernel {
     cta.role "load" teams(%w in 1) warps(4) {

@@ -2,11 +2,11 @@
 // and nothing of the arithmetic; tiles of each team are loaded for one team after the other.
 
 // RUN: fa-opt %s --specialize-warps | FileCheck %s
-// RUN: fa-opt %s --specialize-warps="load-regs=40 compute-regs=232" | FileCheck %s --check-prefix=REGS
+// RUN: fa-opt %s --specialize-warps="load-regs=40 compute-regs=152" | FileCheck %s --check-prefix=REGS
 // RUN: fa-opt %s --specialize-warps --remarks-filter=specialize-warps -o /dev/null 2>&1 | FileCheck %s --check-prefix=REMARK
 // REMARK: remark: [Passed] roles | Category:specialize-warps | Function=attention | computeRegs=240, loadRegs=24, teams=2
 // REGS: cta.role "load" {{.*}} regs(40)
-// REGS: cta.role "compute" {{.*}} regs(232)
+// REGS: cta.role "compute" {{.*}} regs(152)
 
 !m = memref<?x?x64xbf16>
 !qt = !cta.tile<64x64xbf16, swizzle = 128>

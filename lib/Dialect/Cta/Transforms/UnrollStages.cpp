@@ -77,6 +77,13 @@ static SmallVector<RingLoop> findLoops(Block &block) {
 }
 
 LogicalResult fa::unrollStages(scf::ForOp loop, int64_t stages) {
+  // Upstream counts blocks as if the range were not negative; an empty loop's
+  // may be, where a block was taken out before it.
+  if (!loop.getStaticTripCount()) {
+    OpBuilder builder(loop);
+    loop.setUpperBound(arith::MaxSIOp::create(
+        builder, loop.getLoc(), loop.getLowerBound(), loop.getUpperBound()));
+  }
   return loopUnrollByFactor(loop, stages);
 }
 
