@@ -61,7 +61,8 @@ void fa::buildFa1Pipeline(OpPassManager &pm, const PipelineOptions &options) {
 /// Levels A to C: Q blocks in parallel, each with its state in a loop over KV
 /// blocks.
 static void buildBlocks(OpPassManager &pm, const PipelineOptions &options,
-                        const attn::ChooseScheduleOptions &schedule) {
+                        const attn::ChooseScheduleOptions &schedule,
+                        bool hasListKernels) {
   // A to B: blocks.
   OpPassManager &function = pm.nest<func::FuncOp>();
   function.addPass(attn::createChooseSchedule(schedule));
@@ -69,9 +70,9 @@ static void buildBlocks(OpPassManager &pm, const PipelineOptions &options,
   function.addPass(attn::createInterchange());
   function.addPass(attn::createFlattenSequences());
   function.addPass(attn::createDelayNormalization());
-  // Kernels cannot follow lists of blocks: their loops take all blocks.
   attn::SkipMaskedBlocksOptions skip;
-  skip.blockLists = options.blockLists && options.level <= Level::Arithmetic;
+  skip.blockLists = options.blockLists &&
+                    (hasListKernels || options.level <= Level::Arithmetic);
   function.addPass(attn::createSkipMaskedBlocks(skip));
   if (!options.splitKV.empty()) {
     attn::SplitKVOptions split;
@@ -87,7 +88,9 @@ static void buildBlocks(OpPassManager &pm, const PipelineOptions &options,
 }
 
 void fa::buildFa2Pipeline(OpPassManager &pm, const PipelineOptions &options) {
-  buildBlocks(pm, options, scheduleOptions(options));
+  // The parts of split keys are ranges of blocks, not of lists.
+  buildBlocks(pm, options, scheduleOptions(options),
+              /*hasListKernels=*/options.splitKV.empty());
   if (options.level > Level::Arithmetic)
     buildKernelPipeline(pm, options);
 }
@@ -95,7 +98,8 @@ void fa::buildFa2Pipeline(OpPassManager &pm, const PipelineOptions &options) {
 void fa::buildFa3Pipeline(OpPassManager &pm, const PipelineOptions &options) {
   attn::ChooseScheduleOptions schedule = scheduleOptions(options, kHopper);
   schedule.policy = "warpgroups";
-  buildBlocks(pm, options, schedule);
+  // The role that loads cannot follow lists of blocks: it takes all blocks.
+  buildBlocks(pm, options, schedule, /*hasListKernels=*/false);
   if (options.level > Level::Arithmetic)
     buildWarpgroupPipeline(pm, options);
 }
@@ -123,8 +127,9 @@ static void buildMachineCode(OpPassManager &pm, OpPassManager &kernels,
 void fa::buildKernelPipeline(OpPassManager &pm,
                              const PipelineOptions &options) {
   // C: a kernel for each parallel loop, where there are several.
-  if (!options.splitKV.empty())
-    pm.addPass(createOutlineKernels());
+  OutlineKernelsOptions outline;
+  outline.onlySeveral = options.splitKV.empty();
+  pm.addPass(createOutlineKernels(outline));
 
   // C to D: a thread block's program, its copies ahead of their use.
   pm.addPass(createMapWarps());

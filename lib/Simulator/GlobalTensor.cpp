@@ -117,9 +117,9 @@ std::string GlobalTensor::read(const Window &window, uint32_t who,
   return "";
 }
 
-std::string GlobalTensor::find(llvm::ArrayRef<int64_t> position, uint32_t who,
-                               const char *&address) const {
-  int64_t logical = 0, real = 0;
+std::string GlobalTensor::locate(llvm::ArrayRef<int64_t> position,
+                                 int64_t &logical, int64_t &real) const {
+  logical = real = 0;
   for (auto [dim, index] : llvm::enumerate(position)) {
     std::string fault =
         checkRange(index, 1, argument.sizes[dim], "index", name());
@@ -128,9 +128,30 @@ std::string GlobalTensor::find(llvm::ArrayRef<int64_t> position, uint32_t who,
     logical = logical * argument.sizes[dim] + index;
     real += index * argument.strides[dim];
   }
+  return "";
+}
+
+std::string GlobalTensor::find(llvm::ArrayRef<int64_t> position, uint32_t who,
+                               const char *&address) const {
+  int64_t logical, real;
+  if (std::string fault = locate(position, logical, real); !fault.empty())
+    return fault;
   if (!writers.empty())
     if (uint32_t writer = writers[logical]; writer && writer != who)
       return kRace + name();
+  address = argument.data + real * bytes;
+  return "";
+}
+
+std::string GlobalTensor::claim(llvm::ArrayRef<int64_t> position, uint32_t who,
+                                char *&address) {
+  int64_t logical, real;
+  if (std::string fault = locate(position, logical, real); !fault.empty())
+    return fault;
+  uint32_t &writer = writers[logical];
+  if (writer && writer != who)
+    return kRace + name();
+  writer = who;
   address = argument.data + real * bytes;
   return "";
 }

@@ -7,6 +7,8 @@
 
 #include "ThreadBlock.h"
 
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+
 #include "llvm/ADT/TypeSwitch.h"
 
 #include <cmath>
@@ -142,7 +144,7 @@ static bool isLocal(const Kernel &kernel, Operation *op) {
   return kernel.evaluators.contains(op) ||
          !isa<cta::AcquireOp, cta::ArriveOp, cta::ConsumeOp, cta::CopyOp,
               cta::LoadOp, cta::MmaOp, cta::ReadOp, cta::ReleaseOp,
-              cta::StoreOp, cta::SyncOp, cta::WaitOp>(op);
+              cta::StoreOp, cta::SyncOp, cta::WaitOp, memref::StoreOp>(op);
 }
 
 /// Runs `team` until it waits, ends, or is about to touch what teams share
@@ -243,6 +245,7 @@ ThreadBlock::Step ThreadBlock::execute(Team &team, Operation *op) {
       .Case([&](cta::WaitOp o) { return wait(team, o); })
       .Case([&](cta::ReadOp o) { return read(team, o); })
       .Case([&](cta::StoreOp o) { return store(team, o); })
+      .Case([&](memref::StoreOp) { return storeScalar(team, op); })
       .Case([&](cta::SyncOp o) { return meet(team, o, /*waits=*/true); })
       .Case([&](cta::ArriveOp o) { return meet(team, o, /*waits=*/false); });
 }

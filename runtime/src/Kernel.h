@@ -88,11 +88,17 @@ struct TensorMapParam {
   int64_t chunkBytes() const { return swizzle ? swizzle : 16; }
 };
 
+/// A size of a workspace: ceil(the rule's size / tile) + plus.
+struct WorkspaceSize {
+  SizeRule rule;
+  int64_t tile = 1, plus = 0;
+};
+
 /// A tensor that one launch of a plan leaves for another.
 struct Workspace {
   std::string name;
   fa_dtype dtype = FA_F32;
-  std::vector<SizeRule> sizes;
+  std::vector<WorkspaceSize> sizes;
 };
 
 /// What a launch of a plan passes: one of the kernel's params, or a workspace.

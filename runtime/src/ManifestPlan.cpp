@@ -19,14 +19,20 @@ constexpr int64_t kMaxWorkspaceRank = 6;
 constexpr int64_t kMaxSplits = 1024;
 } // namespace
 
-static SizeRule readWorkspaceSize(const JsonField &field) {
+static WorkspaceSize readWorkspaceSize(const JsonField &field) {
   if (field.isInteger())
-    return {Argument::Extra, field.integer(1, kMaxInt32)};
+    return {{Argument::Extra, field.integer(1, kMaxInt32)}};
   constexpr Argument sizes[] = {Argument::Batch,   Argument::Heads,
                                 Argument::KvHeads, Argument::SeqQ,
                                 Argument::SeqKv,   Argument::Splits};
-  return {sizes[field.choice(
-      {"batch", "heads", "kv_heads", "seq_q", "seq_kv", "splits"})]};
+  auto named = [&](const JsonField &name) -> SizeRule {
+    return {sizes[name.choice(
+        {"batch", "heads", "kv_heads", "seq_q", "seq_kv", "splits"})]};
+  };
+  if (!field.isObject())
+    return {named(field)};
+  return {named(field["size"]), field["tile"].integer(1, kMaxInt32),
+          field["plus"].integer(0, kMaxInt32)};
 }
 
 static bool hasName(const Kernel &kernel, const std::string &name) {
@@ -44,14 +50,15 @@ static Workspace readWorkspace(const JsonField &field, const Kernel &kernel) {
   workspace.name = field["name"].name();
   if (hasName(kernel, workspace.name))
     field["name"].refuse("must not be that of a parameter or workspace");
-  field["dtype"].choice({"f32"});
+  constexpr fa_dtype dtypes[] = {FA_F32, FA_I32};
+  workspace.dtype = dtypes[field["dtype"].choice({"f32", "i32"})];
   JsonField sizes = field["sizes"];
   size_t rank = sizes.arraySize();
   if (rank < 1 || rank > size_t(kMaxWorkspaceRank))
     sizes.refuse("must have 1 to 6 entries");
   for (size_t i = 0; i != rank; ++i) {
     workspace.sizes.push_back(readWorkspaceSize(sizes.at(i)));
-    if (workspace.sizes.back().argument == Argument::Splits &&
+    if (workspace.sizes.back().rule.argument == Argument::Splits &&
         kernel.plan.maxSplits == 0)
       sizes.at(i).refuse("needs the kernel's field splits");
   }

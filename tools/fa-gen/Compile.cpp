@@ -102,7 +102,7 @@ static void setOptions(PipelineOptions &options, const KernelSpec &spec,
   options.teams = overrides.teams;
   options.stages = overrides.stages;
   options.rescale = overrides.rescale;
-  options.blockLists = false;
+  options.blockLists = !spec.isDecode;
   if (!spec.isDecode)
     return;
   options.splitKV = "argument";

@@ -42,6 +42,7 @@ private:
   FailureOr<std::string> nameOf(Value value);
   FailureOr<std::string> nameWorkspace(tensor::EmptyOp empty);
   std::string sizeName(Value value);
+  std::optional<llvm::json::Value> describeSize(OpFoldResult size);
 
   func::FuncOp plan;
   const KernelSpec &spec;
@@ -96,30 +97,52 @@ std::string PlanWriter::sizeName(Value value) {
   return "";
 }
 
+/// A size of a workspace: a number, a name, or a number of blocks and what is
+/// added to it; nothing where it is something else.
+std::optional<llvm::json::Value> PlanWriter::describeSize(OpFoldResult size) {
+  if (std::optional<int64_t> constant = getConstantIntValue(size))
+    return llvm::json::Value(*constant);
+  Value value = cast<Value>(size);
+  if (std::string name = sizeName(value); !name.empty())
+    return llvm::json::Value(name);
+  int64_t plus = 0;
+  if (auto sum = value.getDefiningOp<arith::AddIOp>()) {
+    plus = getConstantIntValue(getAsOpFoldResult(sum.getRhs())).value_or(0);
+    value = sum.getLhs();
+  }
+  auto blocks = value.getDefiningOp<arith::CeilDivUIOp>();
+  if (!blocks)
+    return std::nullopt;
+  std::optional<int64_t> tile =
+      getConstantIntValue(getAsOpFoldResult(blocks.getRhs()));
+  std::string name = sizeName(blocks.getLhs());
+  if (!tile || name.empty())
+    return std::nullopt;
+  return llvm::json::Object{{"size", name}, {"tile", *tile}, {"plus", plus}};
+}
+
 FailureOr<std::string> PlanWriter::nameWorkspace(tensor::EmptyOp empty) {
   auto known = workspaceNames.find(empty);
   if (known != workspaceNames.end())
     return known->second;
   RankedTensorType type = empty.getType();
-  if (!type.getElementType().isF32())
-    return empty.emitError("workspaces of launch plans hold f32, found ")
+  bool isF32 = type.getElementType().isF32();
+  if (!isF32 && !type.getElementType().isInteger(32))
+    return empty.emitError("workspaces of launch plans hold f32 or i32, found ")
            << type.getElementType();
   llvm::json::Array sizes;
   for (OpFoldResult size : empty.getMixedSizes()) {
-    if (std::optional<int64_t> constant = getConstantIntValue(size)) {
-      sizes.push_back(*constant);
-      continue;
-    }
-    std::string name = sizeName(cast<Value>(size));
-    if (name.empty())
+    std::optional<llvm::json::Value> described = describeSize(size);
+    if (!described)
       return empty.emitError("a size of a workspace is none that a manifest "
                              "has a name for");
-    sizes.push_back(name);
+    sizes.push_back(std::move(*described));
   }
   std::string name = "workspace" + std::to_string(workspaceNames.size());
   workspaceNames[empty] = name;
-  workspaces.push_back(llvm::json::Object{
-      {"name", name}, {"dtype", "f32"}, {"sizes", std::move(sizes)}});
+  workspaces.push_back(llvm::json::Object{{"name", name},
+                                          {"dtype", isF32 ? "f32" : "i32"},
+                                          {"sizes", std::move(sizes)}});
   return name;
 }
 

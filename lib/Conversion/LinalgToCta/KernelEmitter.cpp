@@ -245,9 +245,13 @@ LogicalResult KernelEmitter::emitFragmentLoad(Value tile,
 }
 
 LogicalResult KernelEmitter::emitLoop(scf::ForOp op) {
-  SmallVector<Value> inits;
-  for (auto [init, arg] :
-       llvm::zip_equal(op.getInitArgs(), op.getRegionIterArgs())) {
+  SmallVector<Value> inits, args, results;
+  for (auto [init, arg, result] : llvm::zip_equal(
+           op.getInitArgs(), op.getRegionIterArgs(), op.getResults())) {
+    if (isElementOutput(arg))
+      continue;
+    args.push_back(arg);
+    results.push_back(result);
     if (!isa<RankedTensorType>(init.getType())) {
       inits.push_back(mapping.lookupOrDefault(init));
       continue;
@@ -262,8 +266,8 @@ LogicalResult KernelEmitter::emitLoop(scf::ForOp op) {
                                  mapping.lookupOrDefault(op.getUpperBound()),
                                  mapping.lookupOrDefault(op.getStep()), inits);
   mapping.map(op.getInductionVar(), copy.getInductionVar());
-  mapping.map(op.getRegionIterArgs(), copy.getRegionIterArgs());
-  mapping.map(op.getResults(), copy.getResults());
+  mapping.map(args, copy.getRegionIterArgs());
+  mapping.map(results, copy.getResults());
 
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(copy.getBody());
@@ -272,6 +276,8 @@ LogicalResult KernelEmitter::emitLoop(scf::ForOp op) {
   SmallVector<Value> yielded;
   for (auto [value, arg] :
        llvm::zip_equal(op.getYieldedValues(), op.getRegionIterArgs())) {
+    if (isElementOutput(arg))
+      continue;
     if (!isa<RankedTensorType>(value.getType())) {
       yielded.push_back(mapping.lookupOrDefault(value));
       continue;
@@ -514,6 +520,8 @@ LogicalResult KernelEmitter::emitOp(Operation &op) {
     return emitLoop(inner);
   if (auto branch = dyn_cast<scf::IfOp>(op))
     return emitBranch(branch);
+  if (auto element = dyn_cast<tensor::InsertOp>(op))
+    return emitElement(element);
   // The one flag of all rows is read as the flags of rows.
   if (auto extract = dyn_cast<tensor::ExtractOp>(op);
       extract && extract.getIndices().empty())
@@ -541,8 +549,10 @@ LogicalResult KernelEmitter::emitBlock(Block &block) {
 
 LogicalResult KernelEmitter::emitStores() {
   for (Operation &op : loop.getTerminator().getYieldingOps()) {
-    FailureOr<std::pair<Value, TileAccess>> store =
-        matchStore(cast<tensor::ParallelInsertSliceOp>(op), loop);
+    auto insert = cast<tensor::ParallelInsertSliceOp>(op);
+    if (isElementOutput(insert.getSource()))
+      continue;
+    FailureOr<std::pair<Value, TileAccess>> store = matchStore(insert, loop);
     if (failed(store))
       return failure();
     auto [tile, access] = *store;

@@ -54,6 +54,13 @@ private:
   mlir::LogicalResult emitGeneric(mlir::linalg::GenericOp op);
   mlir::LogicalResult emitStores();
 
+  // Elements.
+  mlir::LogicalResult findElementOutputs();
+  bool isElementOutput(mlir::Value tensor) const {
+    return elementOutputs.contains(tensor);
+  }
+  mlir::LogicalResult emitElement(mlir::tensor::InsertOp op);
+
   // Branches.
   static bool isAnyOfRows(mlir::linalg::GenericOp op);
   mlir::LogicalResult emitAnyOfRows(mlir::linalg::GenericOp op);
@@ -82,6 +89,10 @@ private:
   mlir::IRMapping mapping; ///< scalars, memrefs of whole tensors, fragments
   mlir::IRMapping sharedTiles;
   mlir::Value team; ///< index of the team
+  /// Tensors that are a slice of an output from their beginning on, whose
+  /// elements are stored one by one.
+  llvm::DenseMap<mlir::Value, mlir::tensor::ParallelInsertSliceOp>
+      elementOutputs;
 };
 
 } // namespace fa

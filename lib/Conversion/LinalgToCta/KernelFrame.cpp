@@ -289,8 +289,9 @@ FailureOr<gpu::GPUFuncOp> KernelEmitter::emit() {
     return failure();
   gpu::GPUFuncOp kernel = *signature;
   if (failed(mapResults(kernel)) || failed(emitPreamble()) ||
-      failed(divideRows()) || failed(emitGrid(kernel)) ||
-      failed(emitBlock(*loop.getBody())) || failed(emitStores())) {
+      failed(findElementOutputs()) || failed(divideRows()) ||
+      failed(emitGrid(kernel)) || failed(emitBlock(*loop.getBody())) ||
+      failed(emitStores())) {
     kernel.erase();
     return failure();
   }

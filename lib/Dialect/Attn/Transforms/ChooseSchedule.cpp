@@ -48,17 +48,21 @@ std::optional<Schedule> fa::attn::getSchedule(FunctionOpInterface function) {
   return schedule;
 }
 
-void fa::attn::setSchedule(FunctionOpInterface function,
-                           const Schedule &schedule) {
+ScheduleAttr fa::attn::makeScheduleAttr(MLIRContext *context,
+                                        const Schedule &schedule) {
   auto partition = schedule.partition == fa::Partition::SplitQ
                        ? attn::Partition::SplitQ
                        : attn::Partition::SplitK;
-  function->setAttr(
-      kScheduleAttrName,
-      ScheduleAttr::get(function->getContext(), schedule.target, schedule.br,
-                        schedule.bc, schedule.teams, schedule.warps,
-                        schedule.stages, partition,
-                        static_cast<attn::Rescale>(schedule.rescale)));
+  return ScheduleAttr::get(context, schedule.target, schedule.br, schedule.bc,
+                           schedule.teams, schedule.warps, schedule.stages,
+                           partition,
+                           static_cast<attn::Rescale>(schedule.rescale));
+}
+
+void fa::attn::setSchedule(FunctionOpInterface function,
+                           const Schedule &schedule) {
+  function->setAttr(kScheduleAttrName,
+                    makeScheduleAttr(function->getContext(), schedule));
 }
 
 /// What a score function takes: constants and temporaries. A mask of more than

@@ -98,7 +98,7 @@ static constexpr int64_t kDefaultStages = 2;
 static bool readsNoTile(gpu::GPUFuncOp func) {
   bool hasLookup = false, hasTile = false;
   func.walk([&](Operation *op) {
-    hasLookup |= isa<cta::LookupOp>(op);
+    hasLookup |= isa<cta::LookupOp, memref::StoreOp>(op);
     hasTile |= isa<cta::LoadOp, cta::RingOp>(op);
   });
   return hasLookup && !hasTile;
