@@ -4,6 +4,9 @@
 // RUN: fa-run %s --fa2=level=cta --on=sim --check --sizes=B=1,Hq=1,Hkv=1,Sq=63,Skv=333
 // RUN: fa-run %s --fa2=level=cta --on=sim --check --sizes=B=1,Hq=1,Hkv=1,Sq=70,Skv=0
 // RUN: fa-run %s --fa2 --check --sizes=B=1,Hq=2,Hkv=1,Sq=130,Skv=200
+// No block, and all of them:
+// RUN: sed "s/constant 3 : i32/constant -1 : i32/" %s | fa-run - --fa2=level=cta --on=sim --check --sizes=B=1,Hq=1,Hkv=1,Sq=70,Skv=130
+// RUN: sed "s/constant 3 : i32/constant 1000000 : i32/" %s | fa-run - --fa2=level=cta --on=sim --check --sizes=B=1,Hq=1,Hkv=1,Sq=70,Skv=130
 
 // The class of each block; the lists; attention, whose copies read the next block's number before they go out.
 // CHECK: gpu.func @attention_0
