@@ -145,7 +145,6 @@ void fa::buildWarpgroupPipeline(OpPassManager &pm,
   kernels.addPass(createOverlapSoftmax());
   kernels.addPass(createPingPong());
   kernels.addPass(createPersistent());
-  kernels.addPass(createUnrollStages());
   buildMachineCode(pm, kernels, options, getTarget(options, kHopper));
 }
 
