@@ -109,7 +109,7 @@ static void buildMachineCode(OpPassManager &pm, OpPassManager &kernels,
 
   // D to E: a thread's program.
   LowerToNVVMOptions lower;
-  lower.chip = options.target;
+  lower.chip = target;
   kernels.addPass(createLowerToNVVM(lower));
   if (options.level == Level::NVVM)
     return;
@@ -145,7 +145,6 @@ void fa::buildWarpgroupPipeline(OpPassManager &pm,
   kernels.addPass(createOverlapSoftmax());
   kernels.addPass(createPingPong());
   kernels.addPass(createPersistent());
-  kernels.addPass(createUnrollStages());
   buildMachineCode(pm, kernels, options, getTarget(options, kHopper));
 }
 

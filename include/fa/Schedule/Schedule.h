@@ -125,8 +125,9 @@ std::optional<Schedule> chooseForTarget(const ScheduleProblem &problem,
 
 /// The choice for a target with wgmma, by the resource model: teams of four
 /// warps with 64 rows each, beside a warpgroup that loads, and two stages. The
-/// more keys the better, up to 128, then the more teams: D 64 has three teams,
-/// D 128 two, with 128 keys each; at D 256 shared memory leaves 80. Nothing
+/// more keys the better, up to 128, then the more teams, but two at least where
+/// that is possible: D 64 has three teams, D 128 two, with 128 keys each; at D
+/// 256 shared memory leaves two teams 80. Nothing
 /// where the target has no wgmma or nothing fits.
 std::optional<Schedule> chooseForWarpgroups(const ScheduleProblem &problem,
                                             const Target &target);
