@@ -77,7 +77,8 @@ const char *const kSizes =
 TEST(Bench, UsageErrorsExit2) {
   Outcome outcome = runBench("tune dir");
   EXPECT_EQ(outcome.status, 2);
-  EXPECT_EQ(outcome.err, "fa-bench: unknown verb tune (known: check, time)\n"
+  EXPECT_EQ(outcome.err, "fa-bench: unknown verb tune (known: check, time, "
+                         "ablate, selftest, launch)\n"
                          "Try fa-bench --help.\n");
   EXPECT_EQ(runBench("--help").status, 0);
 }
@@ -207,4 +208,92 @@ TEST(Bench, PrintsTimingsAsCsv) {
             "seq_q,seq_kv,median_ms,rate\n"
             "mine,fwd,bf16,1024,1024,causal,8192,2,2,2,2,0.5000,0.3\n");
   EXPECT_EQ(outcome.err, "# Fake GPU, sm_80, CUDA driver 13.0\n");
+}
+
+TEST(Bench, SelftestHasALineForEachKernel) {
+  Outcome outcome = runBench("selftest " + BenchLibrary("right").folder.path());
+  EXPECT_EQ(outcome.status, 0) << outcome.out << outcome.err;
+  EXPECT_NE(outcome.out.find("ok   a: 6 problems, 0 failed, "),
+            std::string::npos)
+      << outcome.out;
+  EXPECT_NE(outcome.out.find("Fake GPU, sm_80, CUDA driver 13.0 in "),
+            std::string::npos)
+      << outcome.out;
+}
+
+TEST(Bench, SelftestFindsAFault) {
+  Outcome outcome =
+      runBench("selftest " + BenchLibrary("nan-keys", "full").folder.path());
+  EXPECT_EQ(outcome.status, 1);
+  EXPECT_NE(outcome.out.find("FAIL a: 6 problems, "), std::string::npos)
+      << outcome.out;
+}
+
+namespace {
+
+/// Two steps of one problem, of few rows, which the fake takes half a
+/// millisecond for each.
+json ladderManifest() {
+  std::vector<json> kernels;
+  for (const char *pipeline : {"fa1", "fa2"}) {
+    json kernel = BenchLibrary::entry("causal");
+    kernel["name"] = pipeline;
+    kernel["pipeline"] = pipeline;
+    kernel["file"] = std::string(pipeline) + ".cubin";
+    kernel["head_dim"] = kernel["head_dim_v"] = 1024;
+    kernels.push_back(kernel);
+  }
+  return manifestJson(kernels);
+}
+
+} // namespace
+
+TEST(Bench, AblatePrintsATableAndCsv) {
+  TestFolder folder(ladderManifest());
+  for (const char *pipeline : {"fa1", "fa2"})
+    folder.write(std::string(pipeline) + ".cubin", "right causal");
+  std::string options = " --seqs=2 --runs=1 --warmup=0";
+  Outcome outcome = runBench("ablate " + folder.path() + options);
+  EXPECT_EQ(outcome.status, 0) << outcome.out << outcome.err;
+  EXPECT_NE(outcome.out.find("bf16, D 1024, causal, batch 8192, heads 2, S 2"),
+            std::string::npos)
+      << outcome.out;
+  EXPECT_NE(outcome.out.find("  fa2                       0.500"),
+            std::string::npos)
+      << outcome.out;
+  outcome = runBench("ablate " + folder.path() + options + " --csv --name=x");
+  EXPECT_NE(outcome.out.find("\nx-fa2,fwd,bf16,1024,1024,causal,8192,2,2,2,2,"
+                             "0.5000,"),
+            std::string::npos)
+      << outcome.out;
+}
+
+TEST(Bench, AblateChecksEachStep) {
+  TestFolder folder(ladderManifest());
+  folder.write("fa1.cubin", "wrong causal");
+  folder.write("fa2.cubin", "right causal");
+  Outcome outcome =
+      runBench("ablate " + folder.path() + " --seqs=2 --runs=1 --warmup=0");
+  EXPECT_EQ(outcome.status, 1);
+  EXPECT_EQ(outcome.out.rfind("FAIL fa1 b2 h3 q1 kv20: ", 0), 0u)
+      << outcome.out;
+}
+
+TEST(Bench, AblateNeedsTwoKernelsOfOneProblem) {
+  Outcome outcome = runBench("ablate " + BenchLibrary("right").folder.path());
+  EXPECT_EQ(outcome.status, 1);
+  EXPECT_NE(outcome.err.find("make it with fa-gen --ablation\n"),
+            std::string::npos)
+      << outcome.err;
+}
+
+TEST(Bench, LaunchPrintsWhatACallCosts) {
+  Outcome outcome = runBench("launch " + BenchLibrary("right").folder.path() +
+                             " --launches=300");
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_EQ(outcome.out.rfind("dtype,head_dim,variant,median_us,least_us\n"
+                              "bf16,16,causal,",
+                              0),
+            0u)
+      << outcome.out;
 }
