@@ -31,12 +31,13 @@ std::string readAll(FILE *file) {
   return text;
 }
 
-/// Runs fa-bench; with `gpu` on the fake driver, else on none.
-Outcome runBench(const std::string &arguments, bool gpu = true) {
+/// Runs a program; with `gpu` on the fake driver, else on none.
+Outcome runProgram(const std::string &program, const std::string &arguments,
+                   bool gpu) {
   TestFolder scratch(std::string("{}"));
   std::string errors = scratch.path() + "/stderr";
   std::string libraries = gpu ? FA_FAKE_CUDA : scratch.path();
-  std::string command = "LD_LIBRARY_PATH=" + libraries + " " FA_BENCH " " +
+  std::string command = "LD_LIBRARY_PATH=" + libraries + " " + program + " " +
                         arguments + " 2>" + errors;
   FILE *pipe = popen(command.c_str(), "r");
   std::string out = readAll(pipe);
@@ -45,6 +46,10 @@ Outcome runBench(const std::string &arguments, bool gpu = true) {
   std::string err = readAll(file);
   std::fclose(file);
   return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, out, err};
+}
+
+Outcome runBench(const std::string &arguments, bool gpu = true) {
+  return runProgram(FA_BENCH, arguments, gpu);
 }
 
 /// A library of one kernel of head_dim 16 that does what `behaviour` says.
@@ -296,4 +301,27 @@ TEST(Bench, LaunchPrintsWhatACallCosts) {
                               0),
             0u)
       << outcome.out;
+}
+
+TEST(Example, RunsFromAllocationToResults) {
+  json kernel = kernelJson("a");
+  kernel["dtype"] = "f16";
+  kernel["head_dim"] = kernel["head_dim_v"] = 64;
+  TestFolder folder(manifestJson({kernel}));
+  folder.write("a.cubin", "right causal");
+  Outcome outcome = runProgram(FA_EXAMPLE, folder.path(), /*gpu=*/true);
+  EXPECT_EQ(outcome.status, 0) << outcome.out << outcome.err;
+  EXPECT_NE(outcome.out.find("1 kernels\n"), std::string::npos);
+  EXPECT_NE(outcome.out.find(", o[1] is v[1]\n"), std::string::npos)
+      << outcome.out;
+  EXPECT_NE(outcome.out.find("FA_INVALID_ARGUMENT: "), std::string::npos)
+      << outcome.out;
+}
+
+TEST(Example, SaysWhatIsMissing) {
+  Outcome outcome = runProgram(FA_EXAMPLE, "/nonexistent", /*gpu=*/true);
+  EXPECT_EQ(outcome.status, 1);
+  EXPECT_NE(outcome.err.find("/nonexistent/manifest.json: cannot be read"),
+            std::string::npos)
+      << outcome.err;
 }
