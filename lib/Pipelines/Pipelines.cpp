@@ -41,38 +41,55 @@ scheduleOptions(const PipelineOptions &options, const char *target = kAmpere) {
   schedule.teams = options.teams;
   schedule.warps = options.warps;
   schedule.stages = options.stages;
+  schedule.partition = options.partition;
   schedule.rescale = options.rescale;
   return schedule;
 }
 
-void fa::buildFa1Pipeline(OpPassManager &pm, const PipelineOptions &options) {
-  // A to B: blocks.
-  OpPassManager &function = pm.nest<func::FuncOp>();
-  function.addPass(attn::createChooseSchedule(scheduleOptions(options)));
-  function.addPass(attn::createTile());
-  function.addPass(attn::createPadTiles());
-  if (options.level == Level::Blocks)
-    return;
+/// `--fa2`: everything.
+static constexpr PassChoice kFa2Passes = {true, true, true, true, true};
 
-  // B to C: arithmetic.
-  function.addPass(createOnlineSoftmax());
+ArrayRef<AblationStep> fa::getAblationSteps() {
+  static constexpr AblationStep steps[] = {
+      {"fa1", "split_k", {}},
+      {"interchange", "split_k", {true}},
+      {"delay-normalization", "split_k", {true, true}},
+      {"skip-masked-blocks", "split_k", {true, true, true}},
+      {"split-q", "split_q", {true, true, true}},
+      {"stage-tiles", "split_q", {true, true, true, true}},
+      {"fa2", "split_q", kFa2Passes}};
+  return steps;
 }
 
-/// Levels A to C: Q blocks in parallel, each with its state in a loop over KV
-/// blocks.
+const AblationStep *fa::findAblationStep(StringRef name) {
+  for (const AblationStep &step : getAblationSteps())
+    if (step.name == name)
+      return &step;
+  return nullptr;
+}
+
+/// Levels A to C.
 static void buildBlocks(OpPassManager &pm, const PipelineOptions &options,
-                        const attn::ChooseScheduleOptions &schedule) {
+                        const attn::ChooseScheduleOptions &schedule,
+                        const PassChoice &passes) {
   // A to B: blocks.
   OpPassManager &function = pm.nest<func::FuncOp>();
   function.addPass(attn::createChooseSchedule(schedule));
   function.addPass(attn::createTile());
-  function.addPass(attn::createInterchange());
-  function.addPass(attn::createFlattenSequences());
-  function.addPass(attn::createDelayNormalization());
-  // Kernels cannot follow lists of blocks: their loops take all blocks.
-  attn::SkipMaskedBlocksOptions skip;
-  skip.blockLists = options.blockLists && options.level <= Level::Arithmetic;
-  function.addPass(attn::createSkipMaskedBlocks(skip));
+  if (passes.interchange) {
+    function.addPass(attn::createInterchange());
+    function.addPass(attn::createFlattenSequences());
+  } else if (options.level > Level::Arithmetic) {
+    function.addPass(attn::createParallelize());
+  }
+  if (passes.delayNormalization)
+    function.addPass(attn::createDelayNormalization());
+  if (passes.skipMaskedBlocks) {
+    // Kernels cannot follow lists of blocks: their loops take all blocks.
+    attn::SkipMaskedBlocksOptions skip;
+    skip.blockLists = options.blockLists && options.level <= Level::Arithmetic;
+    function.addPass(attn::createSkipMaskedBlocks(skip));
+  }
   if (!options.splitKV.empty()) {
     attn::SplitKVOptions split;
     split.splits = options.splitKV;
@@ -86,16 +103,25 @@ static void buildBlocks(OpPassManager &pm, const PipelineOptions &options,
   function.addPass(createOnlineSoftmax());
 }
 
-void fa::buildFa2Pipeline(OpPassManager &pm, const PipelineOptions &options) {
-  buildBlocks(pm, options, scheduleOptions(options));
+void fa::buildPipeline(OpPassManager &pm, const PipelineOptions &options,
+                       const PassChoice &passes) {
+  buildBlocks(pm, options, scheduleOptions(options), passes);
   if (options.level > Level::Arithmetic)
-    buildKernelPipeline(pm, options);
+    buildKernelPipeline(pm, options, passes);
+}
+
+void fa::buildFa1Pipeline(OpPassManager &pm, const PipelineOptions &options) {
+  buildPipeline(pm, options, PassChoice());
+}
+
+void fa::buildFa2Pipeline(OpPassManager &pm, const PipelineOptions &options) {
+  buildPipeline(pm, options, kFa2Passes);
 }
 
 void fa::buildFa3Pipeline(OpPassManager &pm, const PipelineOptions &options) {
   attn::ChooseScheduleOptions schedule = scheduleOptions(options, kHopper);
   schedule.policy = "warpgroups";
-  buildBlocks(pm, options, schedule);
+  buildBlocks(pm, options, schedule, kFa2Passes);
   if (options.level > Level::Arithmetic)
     buildWarpgroupPipeline(pm, options);
 }
@@ -120,17 +146,23 @@ static void buildMachineCode(OpPassManager &pm, OpPassManager &kernels,
   pm.addPass(createEmitCubin(cubin));
 }
 
-void fa::buildKernelPipeline(OpPassManager &pm,
-                             const PipelineOptions &options) {
-  // C: a kernel for each parallel loop, where there are several.
-  if (!options.splitKV.empty())
+void fa::buildKernelPipeline(OpPassManager &pm, const PipelineOptions &options,
+                             const PassChoice &passes) {
+  // C: a kernel for each parallel loop, where there are several, or where one
+  // has workspaces.
+  if (!options.splitKV.empty() || !passes.interchange)
     pm.addPass(createOutlineKernels());
 
   // C to D: a thread block's program, its copies ahead of their use.
   pm.addPass(createMapWarps());
+  // An empty nest would have no textual form.
+  if (options.level == Level::Cta && !passes.stageTiles && !passes.prefetch)
+    return;
   OpPassManager &kernels = pm.nest<gpu::GPUModuleOp>();
-  kernels.addPass(createStageTiles());
-  kernels.addPass(createPrefetch());
+  if (passes.stageTiles)
+    kernels.addPass(createStageTiles());
+  if (passes.prefetch)
+    kernels.addPass(createPrefetch());
   buildMachineCode(pm, kernels, options, getTarget(options, kAmpere));
 }
 

@@ -96,6 +96,21 @@ std::optional<Schedule> fa::chooseForWarpgroups(const ScheduleProblem &problem,
   return std::nullopt;
 }
 
+std::optional<Schedule> fa::chooseSplitK(const ScheduleProblem &problem,
+                                         const Target &target) {
+  for (int64_t keys : {32, 16}) {
+    Schedule schedule;
+    schedule.target = target.name;
+    schedule.br = 16;
+    schedule.bc = keys * schedule.teams;
+    schedule.stages = 1;
+    schedule.partition = Partition::SplitK;
+    if (!findViolation(problem, schedule, target))
+      return schedule;
+  }
+  return std::nullopt;
+}
+
 int64_t fa::paperBlock(int64_t sharedBytes, const ScheduleProblem &problem) {
   int64_t elements = sharedBytes / problem.elementBytes;
   int64_t divisor = 4 * std::max(problem.headDim, problem.headDimV);

@@ -22,6 +22,29 @@ enum class Level {
   Cubin,      ///< machine code
 };
 
+/// What the papers' pipelines differ in, beside the partition.
+struct PassChoice {
+  bool interchange = false;        ///< Q blocks outside and in parallel
+  bool delayNormalization = false; ///< one division a row
+  bool skipMaskedBlocks = false;   ///< no empty blocks, masks in partial ones
+  bool stageTiles = false;         ///< loads by rings of stages
+  bool prefetch = false;           ///< copies ahead of their use
+};
+
+/// A step from FlashAttention 1 to 2: one idea more than the step before.
+struct AblationStep {
+  llvm::StringLiteral name;      ///< also the kernels' `pipeline`
+  llvm::StringLiteral partition; ///< split_q or split_k
+  PassChoice passes;
+};
+
+/// The steps, in order: the first one is FlashAttention 1 as its kernels are
+/// (teams divide the keys), the last one `--fa2`.
+llvm::ArrayRef<AblationStep> getAblationSteps();
+
+/// The step of this name, or null.
+const AblationStep *findAblationStep(llvm::StringRef name);
+
 /// Options of `--fa1` and `--fa2`.
 struct PipelineOptions : public mlir::PassPipelineOptions<PipelineOptions> {
   Option<std::string> target{*this, "target",
@@ -62,6 +85,10 @@ struct PipelineOptions : public mlir::PassPipelineOptions<PipelineOptions> {
       llvm::cl::desc(
           "blocks of K and of V in shared memory (0: the schedule's)"),
       llvm::cl::init(0)};
+  Option<std::string> partition{
+      *this, "partition",
+      llvm::cl::desc("what teams divide: split_q (rows of Q) or split_k (rows "
+                     "of K and V; default: split_q)")};
   Option<std::string> rescale{
       *this, "rescale",
       llvm::cl::desc("when a state moves to a new maximum: always, lazy or "
@@ -74,16 +101,21 @@ struct PipelineOptions : public mlir::PassPipelineOptions<PipelineOptions> {
 };
 
 /// FlashAttention 1: KV blocks outside, a normalised state in full-size
-/// tensors. Reaches level C.
+/// tensors. Below level C, one thread block for each head and batch.
 void buildFa1Pipeline(mlir::OpPassManager &pm, const PipelineOptions &options);
 
 /// FlashAttention 2: Q blocks outside and in parallel, one division at the end,
 /// masked blocks skipped, rows divided among warps; mma.sync and cp.async.
 void buildFa2Pipeline(mlir::OpPassManager &pm, const PipelineOptions &options);
 
-/// The second half of `--fa2`, from level C on.
+/// Any pipeline between the two.
+void buildPipeline(mlir::OpPassManager &pm, const PipelineOptions &options,
+                   const PassChoice &passes);
+
+/// The second half of a pipeline, from level C on.
 void buildKernelPipeline(mlir::OpPassManager &pm,
-                         const PipelineOptions &options);
+                         const PipelineOptions &options,
+                         const PassChoice &passes);
 
 /// FlashAttention 3: the levels A to C of FlashAttention 2; then a role that
 /// loads and teams of warpgroups that compute, softmax under products, turns on

@@ -132,6 +132,12 @@ std::optional<Schedule> chooseForTarget(const ScheduleProblem &problem,
 std::optional<Schedule> chooseForWarpgroups(const ScheduleProblem &problem,
                                             const Target &target);
 
+/// The choice for a target where teams divide the keys (`split_k`), as
+/// FlashAttention 1's kernels do: blocks of 16 queries, of which each team
+/// holds all, and 32 keys a team where they fit, else 16.
+std::optional<Schedule> chooseSplitK(const ScheduleProblem &problem,
+                                     const Target &target);
+
 /// FlashAttention 1's block sizes, Algorithm 1 of Dao et al. (2022): bc =
 /// ceil(M / 4d) for the outer loop over K and V and br = min(bc, d) for the
 /// inner one over Q, with M = `sharedBytes` in elements; both rounded down to

@@ -33,10 +33,6 @@ static LogicalResult checkSupported(Operation *op) {
     if (ring.getTeams())
       return op->emitOpError("has no sm_80 form as each team's ring");
   if (auto work = dyn_cast<cta::WorkOp>(op))
-    if (work.getOrder().getGroupBytes())
-      return op->emitOpError("has no sm_80 form with group_bytes, but found ")
-             << work.getOrder();
-  if (auto work = dyn_cast<cta::WorkOp>(op))
     if (work.getOrder().getPersistence() != cta::Persistence::None)
       return op->emitOpError("has no sm_80 form with the order ")
              << work.getOrder();
@@ -114,7 +110,8 @@ LogicalResult fa::checkCommon(Operation *op, int64_t warps) {
 static bool isOfTeam(Operation *op) {
   return isa<cta::LoadOp, cta::ReadOp, cta::AcquireOp, cta::CopyOp,
              cta::ConsumeOp, cta::ReleaseOp, cta::MmaOp, cta::WaitOp,
-             cta::StoreOp, cta::SyncOp, cta::ArriveOp>(op);
+             cta::StoreOp, cta::FetchOp, cta::CombineOp, cta::MeetOp,
+             cta::SyncOp, cta::ArriveOp>(op);
 }
 
 LogicalResult fa::checkBranch(cta::IfAnyOp branch, const Kernel &kernel) {
@@ -123,8 +120,9 @@ LogicalResult fa::checkBranch(cta::IfAnyOp branch, const Kernel &kernel) {
       return op->emitOpError("must be reached by the whole team, but stands in "
                              "a branch that its warps take each for itself");
     auto load = dyn_cast<cta::LoadOp>(op);
-    if (kernel.teams > 1 && ((load && load.getKind() == cta::LoadKind::Once) ||
-                             isa<cta::AcquireOp, cta::ConsumeOp>(op)))
+    if (kernel.teams > 1 &&
+        ((load && load.getKind() == cta::LoadKind::Once) ||
+         isa<cta::AcquireOp, cta::CombineOp, cta::ConsumeOp, cta::MeetOp>(op)))
       return op->emitOpError("must be reached by all teams, but stands in a "
                              "branch that each takes for itself");
     return WalkResult::advance();
@@ -280,7 +278,7 @@ void fa::buildKernelFrame(Kernel &kernel) {
     if (auto work = dyn_cast<cta::WorkOp>(op))
       inlineBody(op, buildCoordinates(
                          b, work, NVVM::BlockIdXOp::create(b, b.getI32Type()),
-                         /*group=*/Value()));
+                         buildGroup(b, work)));
     else
       inlineBody(
           op, {arith::IndexCastOp::create(b, b.getIndexType(), kernel.team)});

@@ -76,6 +76,7 @@ static LogicalResult convertFragments(Kernel &kernel,
   populateVectorPatterns(converter, kernel, patterns);
   populateReadPatterns(converter, kernel, patterns);
   populateStorePatterns(converter, kernel, patterns);
+  populateFetchPatterns(converter, kernel, patterns);
   populateLookupPatterns(converter, kernel, patterns);
   populateTeamPatterns(converter, patterns);
 
