@@ -313,9 +313,9 @@ static LogicalResult runPasses(const PassPipelineCLParser &parser,
   return success();
 }
 
-/// Runs `kernel` with further seeds. Succeeds where each gives the bits of
+/// Runs `simulated` with further seeds. Succeeds where each gives the bits of
 /// `outputs`.
-static LogicalResult checkOrders(gpu::GPUFuncOp kernel,
+static LogicalResult checkOrders(const Simulated &simulated,
                                  const AttentionFunction &problem,
                                  const Sizes &sizes, Inputs &inputs,
                                  const Options &options,
@@ -323,7 +323,7 @@ static LogicalResult checkOrders(gpu::GPUFuncOp kernel,
   Options next = options;
   for (uint64_t n = 1; n < options.simSeeds; ++n) {
     next.simSeed = options.simSeed + n;
-    auto others = simulateProblem(kernel, problem, sizes, inputs, next);
+    auto others = simulateProblem(simulated, problem, sizes, inputs, next);
     if (!others)
       return fail(others.takeError());
     if (!compareBits(outputs, *others, getRows(sizes)).passed())
@@ -352,7 +352,7 @@ static LogicalResult simulateOnce(const Simulated &simulated,
   if (!options.outputFolder.empty() &&
       failed(writeOutputs(*outputs, options.outputFolder)))
     return failure();
-  if (failed(checkOrders(kernel, problem, sizes, inputs, options, *outputs)))
+  if (failed(checkOrders(simulated, problem, sizes, inputs, options, *outputs)))
     return failure();
   if (references)
     return check(*references, problem, options, inputs, sizes, *outputs);

@@ -78,7 +78,7 @@ static LogicalResult convertFragments(Kernel &kernel,
   populateStorePatterns(converter, kernel, patterns);
   populateFetchPatterns(converter, kernel, patterns);
   populateLookupPatterns(converter, kernel, patterns);
-  populateTeamPatterns(converter, patterns);
+  populateTeamPatterns(converter, kernel, patterns);
 
   ConversionTarget target(*context);
   target.addIllegalDialect<cta::CtaDialect>();

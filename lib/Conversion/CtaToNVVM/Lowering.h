@@ -167,6 +167,7 @@ void populateLookupPatterns(const FragmentTypeConverter &converter,
                             const Kernel &kernel,
                             mlir::RewritePatternSet &patterns);
 void populateTeamPatterns(const FragmentTypeConverter &converter,
+                          const Kernel &kernel,
                           mlir::RewritePatternSet &patterns);
 
 } // namespace fa

@@ -132,6 +132,7 @@ struct ConvertYield : OpConversionPattern<cta::YieldOp> {
 } // namespace
 
 void fa::populateTeamPatterns(const FragmentTypeConverter &converter,
+                              const Kernel &kernel,
                               RewritePatternSet &patterns) {
   patterns.add<ConvertCombine>(converter, patterns.getContext(), kernel);
   patterns.add<ConvertIfAny, ConvertMeet, ConvertYield>(converter,
