@@ -46,18 +46,42 @@ scheduleOptions(const PipelineOptions &options, const char *target = kAmpere) {
   return schedule;
 }
 
-/// `--fa2`: everything.
-static constexpr PassChoice kFa2Passes = {true, true, true, true, true};
+/// The first `count` choices of levels A to D, which each step has more of.
+static constexpr PassChoice getMmaSyncPasses(int count) {
+  return {count > 0, count > 1, count > 2, count > 3, count > 4};
+}
+
+/// The same for warpgroups, whose copies no pass has to move ahead.
+static constexpr PassChoice getWarpgroupPasses(int count) {
+  return {true,
+          true,
+          true,
+          true,
+          /*prefetch=*/false,
+          /*warpgroups=*/true,
+          count > 0,
+          count > 1,
+          count > 2,
+          count > 3};
+}
+
+static constexpr PassChoice kFa2Passes = getMmaSyncPasses(5);
+static constexpr PassChoice kFa3Passes = getWarpgroupPasses(4);
 
 ArrayRef<AblationStep> fa::getAblationSteps() {
   static constexpr AblationStep steps[] = {
-      {"fa1", "split_k", {}},
-      {"interchange", "split_k", {true}},
-      {"delay-normalization", "split_k", {true, true}},
-      {"skip-masked-blocks", "split_k", {true, true, true}},
-      {"split-q", "split_q", {true, true, true}},
-      {"stage-tiles", "split_q", {true, true, true, true}},
-      {"fa2", "split_q", kFa2Passes}};
+      {"fa1", "split_k", getMmaSyncPasses(0)},
+      {"interchange", "split_k", getMmaSyncPasses(1)},
+      {"delay-normalization", "split_k", getMmaSyncPasses(2)},
+      {"skip-masked-blocks", "split_k", getMmaSyncPasses(3)},
+      {"split-q", "split_q", getMmaSyncPasses(3)},
+      {"stage-tiles", "split_q", getMmaSyncPasses(4)},
+      {"fa2", "split_q", kFa2Passes},
+      {"warpgroups", "split_q", getWarpgroupPasses(0)},
+      {"specialize-warps", "split_q", getWarpgroupPasses(1)},
+      {"overlap-softmax", "split_q", getWarpgroupPasses(2)},
+      {"ping-pong", "split_q", getWarpgroupPasses(3)},
+      {"fa3", "split_q", kFa3Passes}};
   return steps;
 }
 
@@ -67,6 +91,8 @@ const AblationStep *fa::findAblationStep(StringRef name) {
       return &step;
   return nullptr;
 }
+
+const AblationStep &fa::getFa2Step() { return *findAblationStep("fa2"); }
 
 /// Levels A to C.
 static void buildBlocks(OpPassManager &pm, const PipelineOptions &options,
@@ -105,8 +131,16 @@ static void buildBlocks(OpPassManager &pm, const PipelineOptions &options,
 
 void fa::buildPipeline(OpPassManager &pm, const PipelineOptions &options,
                        const PassChoice &passes) {
-  buildBlocks(pm, options, scheduleOptions(options), passes);
-  if (options.level > Level::Arithmetic)
+  attn::ChooseScheduleOptions schedule =
+      scheduleOptions(options, passes.warpgroups ? kHopper : kAmpere);
+  if (passes.warpgroups)
+    schedule.policy = "warpgroups";
+  buildBlocks(pm, options, schedule, passes);
+  if (options.level <= Level::Arithmetic)
+    return;
+  if (passes.warpgroups)
+    buildWarpgroupPipeline(pm, options, passes);
+  else
     buildKernelPipeline(pm, options, passes);
 }
 
@@ -119,11 +153,7 @@ void fa::buildFa2Pipeline(OpPassManager &pm, const PipelineOptions &options) {
 }
 
 void fa::buildFa3Pipeline(OpPassManager &pm, const PipelineOptions &options) {
-  attn::ChooseScheduleOptions schedule = scheduleOptions(options, kHopper);
-  schedule.policy = "warpgroups";
-  buildBlocks(pm, options, schedule, kFa2Passes);
-  if (options.level > Level::Arithmetic)
-    buildWarpgroupPipeline(pm, options);
+  buildPipeline(pm, options, kFa3Passes);
 }
 
 /// D to E and machine code, after the passes of level D on `kernels`.
@@ -167,16 +197,21 @@ void fa::buildKernelPipeline(OpPassManager &pm, const PipelineOptions &options,
 }
 
 void fa::buildWarpgroupPipeline(OpPassManager &pm,
-                                const PipelineOptions &options) {
+                                const PipelineOptions &options,
+                                const PassChoice &passes) {
   // C to D: a thread block's program, its copies in a role of their own, and
   // the computing teams' products and arithmetic beside one another.
   pm.addPass(createMapWarps());
   OpPassManager &kernels = pm.nest<gpu::GPUModuleOp>();
   kernels.addPass(createStageTiles());
-  kernels.addPass(createSpecializeWarps());
-  kernels.addPass(createOverlapSoftmax());
-  kernels.addPass(createPingPong());
-  kernels.addPass(createPersistent());
+  if (passes.specializeWarps)
+    kernels.addPass(createSpecializeWarps());
+  if (passes.overlapSoftmax)
+    kernels.addPass(createOverlapSoftmax());
+  if (passes.pingPong)
+    kernels.addPass(createPingPong());
+  if (passes.persistent)
+    kernels.addPass(createPersistent());
   buildMachineCode(pm, kernels, options, getTarget(options, kHopper));
 }
 

@@ -25,11 +25,6 @@
 using namespace mlir;
 using namespace fa;
 
-/// Whether `step` is what kernels are made by where nothing is said.
-static bool isLast(const AblationStep &step) {
-  return step.name == getAblationSteps().back().name;
-}
-
 std::string fa::kernelName(const KernelSpec &spec, const AblationStep &step,
                            StringRef arch) {
   std::string dims = "d" + std::to_string(spec.headDim);
@@ -37,7 +32,7 @@ std::string fa::kernelName(const KernelSpec &spec, const AblationStep &step,
     dims += "v" + std::to_string(spec.headDimV);
   return "fwd_" + spec.dtype + "_" + dims + "_" + spec.variant + "_" +
          (spec.isDecode ? "decode_" : "") + arch.str() +
-         (isLast(step) ? "" : "_" + step.name.str());
+         (&step == &getFa2Step() ? "" : "_" + step.name.str());
 }
 
 /// The manifest's `grid`.
@@ -62,6 +57,18 @@ static int64_t integer(DictionaryAttr figures, StringRef name) {
   return attr ? attr.getInt() : 0;
 }
 
+/// The manifest's `tensor_maps`.
+static llvm::json::Array describeTensorMaps(const KernelSpec &spec,
+                                            ArrayAttr maps) {
+  llvm::json::Array entries;
+  for (auto map : maps.getAsRange<cta::TensorMapAttr>())
+    entries.push_back(llvm::json::Object{{"tensor", spec.params[map.getArg()]},
+                                         {"rows", map.getRows()},
+                                         {"cols", map.getCols()},
+                                         {"swizzle", map.getSwizzle()}});
+  return entries;
+}
+
 /// Fills the entry of a kernel of one launch from its figures.
 static LogicalResult describeLaunch(const KernelSpec &spec,
                                     DictionaryAttr figures,
@@ -76,6 +83,8 @@ static LogicalResult describeLaunch(const KernelSpec &spec,
   kernel.entry["grid"] = describeGrid(spec, extents);
   kernel.entry["block"] = block[0];
   kernel.entry["shared_bytes"] = integer(figures, "dynamic_shared");
+  if (auto maps = figures.getAs<ArrayAttr>("tensor_maps"))
+    kernel.entry["tensor_maps"] = describeTensorMaps(spec, maps);
   if (!kernel.isCubin)
     return success();
   kernel.entry["registers"] = integer(figures, "registers");
@@ -175,6 +184,9 @@ fa::compileKernel(const DialectRegistry &registry, const KernelSpec &spec,
   kernel.entry["variant"] = spec.variant;
   kernel.entry["pipeline"] = step.name;
   kernel.entry["gqa"] = true;
+  // The budgets of its roles take all registers of a multiprocessor.
+  if (step.passes.persistent)
+    kernel.entry["blocks_per_sm"] = 1;
   if (spec.isDecode) {
     kernel.entry["max_rows"] = options.br.getValue();
     kernel.entry["packs_heads"] = spec.variant == "full";

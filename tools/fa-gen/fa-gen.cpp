@@ -63,9 +63,11 @@ static cl::opt<unsigned> jobs("j", cl::init(0),
 
 static cl::list<std::string>
     pipelines("pipelines", cl::CommaSeparated,
-              cl::desc("the steps from FlashAttention 1 to 2 that kernels are "
+              cl::desc("the steps from FlashAttention 1 to 3 that kernels are "
                        "made by: fa1, interchange, delay-normalization, "
-                       "skip-masked-blocks, split-q, stage-tiles, fa2 (fa2)"),
+                       "skip-masked-blocks, split-q, stage-tiles, fa2; for "
+                       "sm_90a also warpgroups, specialize-warps, "
+                       "overlap-softmax, ping-pong, fa3 (fa2)"),
               cl::cat(category));
 static cl::opt<bool> ablation("ablation",
                               cl::desc("kernels by each of these steps, for "
@@ -177,7 +179,7 @@ static FailureOr<std::vector<const AblationStep *>> collectSteps() {
     steps.push_back(step);
   }
   if (steps.empty())
-    steps.push_back(&getAblationSteps().back());
+    steps.push_back(&getFa2Step());
   return steps;
 }
 
@@ -336,6 +338,13 @@ LogicalResult Library::make(const std::vector<KernelSpec> &specs,
   for (const std::string &arch : archNames)
     for (const KernelSpec &spec : specs)
       for (const AblationStep *step : steps) {
+        if (step->passes.warpgroups &&
+            !Target::lookup(arch)->has(Instruction::Wgmma)) {
+          if (ablation)
+            continue;
+          return fail("pipeline '" + step->name.str() +
+                      "' needs wgmma, which " + arch + " has not");
+        }
         std::string name = kernelName(spec, *step, arch);
         if (!names.insert(name).second)
           return fail("two problems make a kernel of the name '" + name + "'");
@@ -388,7 +397,9 @@ int main(int argc, char **argv) {
       "  fa-gen attention.mlir -o out           the problems of a file\n"
       "  fa-gen --head-dims=128 --masks=causal --arch=sm_80,sm_90a -o out\n"
       "  fa-gen --ablation --head-dims=128 -o out   each step from "
-      "FlashAttention 1 to 2\n");
+      "FlashAttention 1 to 3\n"
+      "  fa-gen --pipelines=fa3 --arch=sm_90a -o out   Hopper's "
+      "instructions\n");
   DialectRegistry registry;
   registerDialects(registry);
   MLIRContext context(registry);

@@ -29,9 +29,14 @@ struct PassChoice {
   bool skipMaskedBlocks = false;   ///< no empty blocks, masks in partial ones
   bool stageTiles = false;         ///< loads by rings of stages
   bool prefetch = false;           ///< copies ahead of their use
+  bool warpgroups = false;         ///< teams of four warps: wgmma and TMA
+  bool specializeWarps = false;    ///< a role that loads
+  bool overlapSoftmax = false;     ///< softmax under the next block's products
+  bool pingPong = false;           ///< teams take turns on the tensor cores
+  bool persistent = false;         ///< blocks that run many items
 };
 
-/// A step from FlashAttention 1 to 2: one idea more than the step before.
+/// A step from FlashAttention 1 to 3: one idea more than the step before.
 struct AblationStep {
   llvm::StringLiteral name;      ///< also the kernels' `pipeline`
   llvm::StringLiteral partition; ///< split_q or split_k
@@ -39,8 +44,11 @@ struct AblationStep {
 };
 
 /// The steps, in order: the first one is FlashAttention 1 as its kernels are
-/// (teams divide the keys), the last one `--fa2`.
+/// (teams divide the keys), the last one `--fa3`.
 llvm::ArrayRef<AblationStep> getAblationSteps();
+
+/// The step that is `--fa2`.
+const AblationStep &getFa2Step();
 
 /// The step of this name, or null.
 const AblationStep *findAblationStep(llvm::StringRef name);
@@ -122,9 +130,10 @@ void buildKernelPipeline(mlir::OpPassManager &pm,
 /// the tensor cores, and thread blocks that run many work items.
 void buildFa3Pipeline(mlir::OpPassManager &pm, const PipelineOptions &options);
 
-/// The second half of `--fa3`, from level C on.
+/// The second half of a pipeline of warpgroups, from level C on.
 void buildWarpgroupPipeline(mlir::OpPassManager &pm,
-                            const PipelineOptions &options);
+                            const PipelineOptions &options,
+                            const PassChoice &passes);
 
 /// Registers `--fa1`, `--fa2` and `--fa3`. They stop at `deepest` where their
 /// option asks for more: a tool that executes on the CPU stops at level C.

@@ -15,11 +15,12 @@ gpu.module @kernels {
   gpu.func @state(%A: memref<?x64xf32>, %M: memref<?xf32>, %B: memref<?x64xf32>, %i: index) kernel {
     %c0 = arith.constant 0 : index
     cta.role "all" teams(%w in 1) warps(1) {
+      // CHECK: %[[NINF:.*]] = arith.constant 0xFF800000 : f32
       // CHECK: nvvm.bar.warp.sync
       // CHECK: scf.if %{{.*}} -> (f32) {
       // CHECK: llvm.load %{{.*}} : !llvm.ptr<1> -> f32
       // CHECK: } else {
-      // CHECK: arith.constant 0xFF800000 : f32
+      // CHECK: scf.yield %[[NINF]] : f32
       %m = cta.fetch %M[%i] pad(0xFF800000) : memref<?xf32> -> vector<16xf32>
       // CHECK: scf.if %{{.*}} -> (vector<2xf32>, vector<2xf32>,
       %a = cta.fetch %A[%i, %c0] : memref<?x64xf32> -> vector<16x64xf32>

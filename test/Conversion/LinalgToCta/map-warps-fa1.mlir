@@ -3,7 +3,7 @@
 // RUN: fa-opt "--fa1=target=sm_90 level=cta" %S/../../../kernels-gen/specs/attention.mlir | FileCheck %s
 // RUN: fa-opt "--fa1=target=sm_90 level=cta partition=split_k" %S/../../../kernels-gen/specs/attention.mlir | FileCheck %s --check-prefix=KEYS
 
-// CHECK: gpu.func @attention_0(%[[Q:[^ ]*]]: memref<?x?x?x128xbf16, {{.*}}, %[[ACC:[^ ]*]]: memref<?x?x?x128xf32, {{[^%]*}}%[[MAX:[^ ]*]]: memref<?x?x?xf32, {{[^%]*}}%[[SUM:[^ ]*]]: memref<?x?x?xf32,
+// CHECK: gpu.func @attention_0({{.*}}, %[[Q:[^ ]*]]: memref<?x?x?x128xbf16, {{[^%]*}}%arg3: f32, {{.*}}, %[[ACC:[^ ]*]]: memref<?x?x?x128xf32, {{[^%]*}}%[[MAX:[^ ]*]]: memref<?x?x?xf32, {{[^%]*}}%[[SUM:[^ ]*]]: memref<?x?x?xf32,
 // CHECK: cta.role "all" teams(%{{.*}} in 4)
 // CHECK: scf.for
 // CHECK: cta.store %{{.*}}, %[[ACC]]

@@ -249,7 +249,8 @@ def Parallelize : Pass<"parallelize", "::mlir::func::FuncOp"> {
     `scf.forall`; the order of all others stays. The state stays in full-size
     tensors, which become results of the forall beside o and lse: a kernel's
     workspaces. Its beginning (`attn.init`) and its end (`attn.finalize`) move
-    into the forall, in loops over its slices.
+    into the forall, in loops over its slices. Nests that stand in a `scf.forall`,
+    which packed sequences have, stay as they are.
 
     Legal where `--interchange` is, for the same reason: different iterations of
     the parallel loops touch disjoint slices of the state.
