@@ -44,15 +44,26 @@ static LogicalResult checkSupported(Operation *op) {
   return success();
 }
 
-/// Refuses stores of elements, and dimensions, that no form knows.
+/// The elements that `op` moves between global memory and registers; null: it
+/// moves none.
+static Type getMovedElement(Operation *op) {
+  if (auto store = dyn_cast<cta::StoreOp>(op))
+    return store.getDestination().getType().getElementType();
+  if (auto fetch = dyn_cast<cta::FetchOp>(op))
+    return fetch.getSource().getType().getElementType();
+  if (auto load = dyn_cast<memref::LoadOp>(op))
+    return load.getMemRefType().getElementType();
+  return nullptr;
+}
+
+/// Refuses elements, and dimensions, that no form knows.
 static LogicalResult checkMemory(Operation *op) {
-  if (auto store = dyn_cast<cta::StoreOp>(op)) {
-    Type element = store.getDestination().getType().getElementType();
-    if (!element.isIntOrFloat() ||
-        (isa<FloatType>(element) && element.getIntOrFloatBitWidth() < 16))
-      return op->emitOpError("has no device form with elements of type ")
-             << element;
-  }
+  Type element = getMovedElement(op);
+  if (element &&
+      (!element.isIntOrFloat() ||
+       (isa<FloatType>(element) && element.getIntOrFloatBitWidth() < 16)))
+    return op->emitOpError("has no device form with elements of type ")
+           << element;
   if (auto dim = dyn_cast<memref::DimOp>(op)) {
     std::optional<int64_t> index = dim.getConstantIndex();
     int64_t rank = cast<ShapedType>(dim.getSource().getType()).getRank();

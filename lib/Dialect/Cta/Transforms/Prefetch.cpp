@@ -390,7 +390,8 @@ void ChainSkew::buildPrologue() {
 /// under way, the copies too: it stays in front of them.
 void ChainSkew::sinkLoads() {
   Block *block = chain.front()->getBlock();
-  for (auto load : llvm::make_early_inc_range(block->getOps<cta::LoadOp>())) {
+  // A load that moves must not be met again.
+  for (auto load : llvm::to_vector(block->getOps<cta::LoadOp>())) {
     bool isForChain =
         load.getKind() == cta::LoadKind::Each &&
         load->isBeforeInBlock(chain.front()) &&
