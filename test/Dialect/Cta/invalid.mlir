@@ -206,17 +206,6 @@ func.func @f(%m: memref<?x?x128xbf16>, %i: index, %t: !cta.tile<64x128xbf16, swi
 
 // -----
 
-func.func @f(%m: memref<?x?x128xbf16>, %i: index) {
-  %r = cta.ring : !cta.ring<2, !cta.tile<64x128xbf16, swizzle = 128>>
-  // expected-error @below {{'cta.acquire' op expects one cta.copy that fills its stage, but found 2}}
-  %t = cta.acquire %r : !cta.ring<2, !cta.tile<64x128xbf16, swizzle = 128>>
-  cta.copy %m[%i, %i, %i] to %t : memref<?x?x128xbf16>, !cta.tile<64x128xbf16, swizzle = 128>
-  cta.copy %m[%i, %i, %i] to %t : memref<?x?x128xbf16>, !cta.tile<64x128xbf16, swizzle = 128>
-  return
-}
-
-// -----
-
 func.func @f(%t: !cta.tile<64x128xbf16, swizzle = 128>) {
   // expected-error @below {{'cta.release' op expects a tile that cta.consume gives}}
   cta.release %t : !cta.tile<64x128xbf16, swizzle = 128>

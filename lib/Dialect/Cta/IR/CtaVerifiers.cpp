@@ -128,11 +128,6 @@ LogicalResult AcquireOp::verify() {
       team.uge(*ring.getTeams()))
     return emitOpError("expects a team below ")
            << *ring.getTeams() << ", but found " << team.getSExtValue();
-  auto isCopy = [](Operation *user) { return isa<CopyOp>(user); };
-  int64_t copies = llvm::count_if(getTile().getUsers(), isCopy);
-  if (copies > 1)
-    return emitOpError("expects one cta.copy that fills its stage, but found ")
-           << copies;
   return success();
 }
 

@@ -94,6 +94,10 @@ static FailureOr<Staging> findRingUse(cta::CopyOp copy, scf::ForOp loop,
   Staging staging;
   staging.copy = copy;
   staging.acquire = copy.getTile().getDefiningOp<cta::AcquireOp>();
+  if (!staging.acquire.getTile().hasOneUse()) {
+    reason = "a stage is filled more than once";
+    return failure();
+  }
   for (Operation *user : staging.ring().getUsers()) {
     if (user->getBlock() != loop.getBody())
       continue;
