@@ -161,12 +161,12 @@ LogicalResult KernelEmitter::emitLoad(Value tile) {
                            "a tile is loaded from a tensor that is no argument "
                            "of the kernel");
   auto type = cast<RankedTensorType>(tile.getType());
-  // What the kernel itself writes is read as it was stored.
-  if (outputs.contains(whole))
-    return emitFetch(tile, *access, whole);
-  bool isShared = type.getRank() == 2 && type.getElementTypeBitWidth() == 16;
+  // What products read goes to shared memory, unless the kernel itself writes
+  // it; all else to registers.
+  bool isShared = type.getRank() == 2 && type.getElementTypeBitWidth() == 16 &&
+                  !outputs.contains(whole);
   return isShared ? emitSharedLoad(tile, *access, whole)
-                  : emitFragmentLoad(tile, *access, whole);
+                  : emitFetch(tile, *access, whole);
 }
 
 /// A matrix of 16-bit elements goes to shared memory, where products read it.
@@ -195,70 +195,6 @@ LogicalResult KernelEmitter::emitSharedLoad(Value tile,
   sharedTiles.map(tile, load.getTile());
   if (!isEach)
     noteMeeting();
-  return success();
-}
-
-/// What no product reads from shared memory goes to registers: each thread
-/// reads the elements that it holds. Rows past the end read the last one, and
-/// hold the padding.
-LogicalResult KernelEmitter::emitFragmentLoad(Value tile,
-                                              const TileAccess &access,
-                                              Value whole) {
-  // 1. What is read where.
-  Location loc = tile.getLoc();
-  VectorType part = fragmentType(tile);
-  int64_t rank = part.getRank();
-  Type element = part.getElementType();
-  if (rank < 1 || rank > 2 ||
-      (!element.isF32() && !element.isF16() && !element.isBF16() &&
-       !element.isInteger(32)))
-    return mlir::emitError(loc, "tiles that are loaded are rows or matrices of "
-                                "i32, f32, f16 or bf16, found ")
-           << tile.getType();
-  Type i32 = builder.getI32Type();
-  SmallVector<Value> indices = accessIndices(access, tile);
-  auto iotaBase = [&](Value index) -> Value {
-    return arith::IndexCastOp::create(builder, loc, i32, index);
-  };
-  auto rowsType = VectorType::get({part.getDimSize(0)}, i32);
-  Value &rowIndex = indices[indices.size() - rank];
-  Value rows = cta::RowOp::create(builder, loc, rowsType, iotaBase(rowIndex));
-  rowIndex = rows;
-  if (rank == 2)
-    indices.back() = cta::ColOp::create(
-        builder, loc, VectorType::get({1, part.getDimSize(1)}, i32),
-        iotaBase(indices.back()));
-
-  // 2. The rows that are there.
-  Value inside;
-  if (access.rowEnd) {
-    Value end = iotaBase(buildSum(*access.rowEnd, loc));
-    auto one =
-        arith::ConstantOp::create(builder, loc, builder.getI32IntegerAttr(1));
-    Value last = arith::SubIOp::create(builder, loc, end, one);
-    auto splat = [&](Value scalar) -> Value {
-      return vector::BroadcastOp::create(builder, loc, rowsType, scalar);
-    };
-    inside = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt,
-                                   rows, splat(end));
-    rowIndex = arith::MinSIOp::create(builder, loc, rows, splat(last));
-  }
-
-  // 3. The elements.
-  Value value = cta::LookupOp::create(builder, loc, part, whole, indices);
-  if (inside && access.padding) {
-    auto flags = VectorType::get(part.getShape(), builder.getI1Type());
-    if (rank == 2) {
-      auto column =
-          VectorType::get({part.getDimSize(0), 1}, builder.getI1Type());
-      inside = vector::ShapeCastOp::create(builder, loc, column, inside);
-      inside = vector::BroadcastOp::create(builder, loc, flags, inside);
-    }
-    Value padding = vector::BroadcastOp::create(
-        builder, loc, part, mapping.lookupOrDefault(access.padding));
-    value = arith::SelectOp::create(builder, loc, inside, value, padding);
-  }
-  mapping.map(tile, value);
   return success();
 }
 

@@ -58,9 +58,6 @@ private:
   mlir::LogicalResult emitLoad(mlir::Value tile);
   mlir::LogicalResult emitSharedLoad(mlir::Value tile, const TileAccess &access,
                                      mlir::Value whole);
-  mlir::LogicalResult emitFragmentLoad(mlir::Value tile,
-                                       const TileAccess &access,
-                                       mlir::Value whole);
   mlir::LogicalResult emitFetch(mlir::Value tile, const TileAccess &access,
                                 mlir::Value whole);
   mlir::LogicalResult emitLoop(mlir::scf::ForOp op);

@@ -40,7 +40,8 @@ void KernelEmitter::meetIfPending(Location loc) {
 // Reads and writes
 //===----------------------------------------------------------------------===//
 
-/// A slice of such a tensor, as a fragment or a row vector.
+/// A slice that no product reads from shared memory, or that the kernel itself
+/// may have written, as a fragment or a row vector.
 LogicalResult KernelEmitter::emitFetch(Value tile, const TileAccess &access,
                                        Value whole) {
   auto type = cast<RankedTensorType>(tile.getType());
@@ -52,7 +53,7 @@ LogicalResult KernelEmitter::emitFetch(Value tile, const TileAccess &access,
   if (access.padding && !matchPattern(access.padding, m_Constant(&pad)))
     return mlir::emitError(tile.getLoc(), "fragments that are read end with "
                                           "rows of a constant");
-  if (shape.teams > 1 && !hasDividedDim(tile)) {
+  if (outputs.contains(whole) && shape.teams > 1 && !hasDividedDim(tile)) {
     if (stored.contains(whole))
       meet(tile.getLoc());
     fetched.insert(whole);

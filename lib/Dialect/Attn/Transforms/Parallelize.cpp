@@ -324,9 +324,6 @@ struct ParallelizePass
       return signalPassFailure();
     IRRewriter rewriter(&getContext());
     for (scf::ForOp outer : outers) {
-      // Sequences of a packed batch are in parallel already.
-      if (outer->getParentOfType<scf::ForallOp>())
-        continue;
       std::string reason;
       FailureOr<scf::ForallOp> forall =
           parallelizeNest(rewriter, outer, reason);

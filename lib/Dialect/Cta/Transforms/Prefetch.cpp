@@ -13,6 +13,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Kernels.h"
+
 #include "fa/Dialect/Cta/Transforms/Passes.h"
 #include "fa/Support/GpuModules.h"
 
@@ -492,17 +494,6 @@ static SmallVector<SmallVector<scf::ForOp>> findChains(Block &block) {
       chains.push_back({loop});
   }
   return chains;
-}
-
-/// Whether `func` reads global memory element by element alone, as kernels
-/// without products do: it has no tiles that could be elsewhere.
-static bool readsNoTile(gpu::GPUFuncOp func) {
-  bool hasLookup = false, hasTile = false;
-  func.walk([&](Operation *op) {
-    hasLookup |= isa<cta::LookupOp>(op);
-    hasTile |= isa<cta::LoadOp, cta::RingOp>(op);
-  });
-  return hasLookup && !hasTile;
 }
 
 namespace {

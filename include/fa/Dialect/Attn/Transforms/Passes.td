@@ -249,8 +249,7 @@ def Parallelize : Pass<"parallelize", "::mlir::func::FuncOp"> {
     `scf.forall`; the order of all others stays. The state stays in full-size
     tensors, which become results of the forall beside o and lse: a kernel's
     workspaces. Its beginning (`attn.init`) and its end (`attn.finalize`) move
-    into the forall, in loops over its slices. Nests that stand in a `scf.forall`,
-    which packed sequences have, stay as they are.
+    into the forall, in loops over its slices.
 
     Legal where `--interchange` is, for the same reason: different iterations of
     the parallel loops touch disjoint slices of the state.

@@ -1,0 +1,30 @@
+//===- Kernels.h - What passes ask of a kernel ------------------*- C++ -*-===//
+//
+// Part of Flashloom, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FA_LIB_DIALECT_CTA_TRANSFORMS_KERNELS_H
+#define FA_LIB_DIALECT_CTA_TRANSFORMS_KERNELS_H
+
+#include "fa/Dialect/Cta/IR/Cta.h"
+
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+
+namespace fa {
+
+/// Whether `func` reads global memory straight into registers alone, as kernels
+/// without products do: it has no tiles that could be elsewhere.
+inline bool readsNoTile(mlir::gpu::GPUFuncOp func) {
+  bool hasFetch = false, hasTile = false;
+  func.walk([&](mlir::Operation *op) {
+    hasFetch |= mlir::isa<cta::FetchOp, cta::LookupOp>(op);
+    hasTile |= mlir::isa<cta::LoadOp, cta::RingOp>(op);
+  });
+  return hasFetch && !hasTile;
+}
+
+} // namespace fa
+
+#endif // FA_LIB_DIALECT_CTA_TRANSFORMS_KERNELS_H
