@@ -76,12 +76,12 @@ ArrayRef<AblationStep> fa::getAblationSteps() {
       {"skip-masked-blocks", "split_k", getMmaSyncPasses(3)},
       {"split-q", "split_q", getMmaSyncPasses(3)},
       {"stage-tiles", "split_q", getMmaSyncPasses(4)},
-      {"fa2", "split_q", kFa2Passes},
+      {"fa2", "split_q", kFa2Passes, /*maySpill=*/false},
       {"warpgroups", "split_q", getWarpgroupPasses(0)},
       {"specialize-warps", "split_q", getWarpgroupPasses(1)},
       {"overlap-softmax", "split_q", getWarpgroupPasses(2)},
       {"ping-pong", "split_q", getWarpgroupPasses(3)},
-      {"fa3", "split_q", kFa3Passes}};
+      {"fa3", "split_q", kFa3Passes, /*maySpill=*/false}};
   return steps;
 }
 
@@ -173,6 +173,7 @@ static void buildMachineCode(OpPassManager &pm, OpPassManager &kernels,
   // E: machine code.
   EmitCubinOptions cubin;
   cubin.chip = target;
+  cubin.allowSpills = options.allowSpills;
   pm.addPass(createEmitCubin(cubin));
 }
 

@@ -120,14 +120,14 @@ void Ablation::printTable(const Sizes &sizes,
               static_cast<long long>(sizes.heads),
               static_cast<long long>(sizes.seqQ));
   std::printf("  %-20s %10s %8s %6s %7s  %s\n", "step", "ms", "TFLOP/s", "gain",
-              "of all", "registers, shared memory");
+              "of all", "registers, shared memory, spilled");
   double before = timings.front().ms;
   for (const Timing &timing : timings) {
     const rt::Kernel &kernel = library.kernels()[timing.index];
-    std::printf("  %-20s %10.3f %8.1f %6.2f %7.2f  %d, %d\n",
+    std::printf("  %-20s %10.3f %8.1f %6.2f %7.2f  %d, %d, %d\n",
                 kernel.pipeline.c_str(), timing.ms, timing.rate,
                 before / timing.ms, timings.front().ms / timing.ms,
-                kernel.registers, kernel.sharedBytes);
+                kernel.registers, kernel.sharedBytes, kernel.spillBytes);
     before = timing.ms;
   }
   std::fflush(stdout);

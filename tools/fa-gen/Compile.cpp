@@ -130,6 +130,7 @@ static void setOptions(PipelineOptions &options, const KernelSpec &spec,
   options.rescale = overrides.rescale;
   options.blockLists = false;
   options.partition = step.partition.str();
+  options.allowSpills = step.maySpill;
   if (!spec.isDecode)
     return;
   options.splitKV = "argument";

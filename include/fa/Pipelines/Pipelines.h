@@ -41,6 +41,7 @@ struct AblationStep {
   llvm::StringLiteral name;      ///< also the kernels' `pipeline`
   llvm::StringLiteral partition; ///< split_q or split_k
   PassChoice passes;
+  bool maySpill = true; ///< not what ships: a spill is reported, and no error
 };
 
 /// The steps, in order: the first one is FlashAttention 1 as its kernels are
@@ -101,6 +102,9 @@ struct PipelineOptions : public mlir::PassPipelineOptions<PipelineOptions> {
       *this, "rescale",
       llvm::cl::desc("when a state moves to a new maximum: always, lazy or "
                      "first-max (default: always)")};
+  Option<bool> allowSpills{*this, "allow-spills",
+                           llvm::cl::desc("accept kernels that spill"),
+                           llvm::cl::init(false)};
   Option<std::string> splitKV{
       *this, "split-kv",
       llvm::cl::desc("parts of the keys, with a kernel that merges them: a "
