@@ -69,6 +69,24 @@ LogicalResult ThreadBlock::joinLoad(Team &team, cta::LoadOp op,
                    [&meeting] { open(meeting); });
 }
 
+ThreadBlock::Step ThreadBlock::gather(Team &team, Operation *op,
+                                      llvm::function_ref<void()> complete) {
+  cta::RoleOp role = team.info->role;
+  Meeting &meeting = meetings[role];
+  if (!team.begun) {
+    team.begun = true;
+    if (failed(join(team, op, meeting)))
+      return Step::Failed;
+    if (isComplete(team, meeting)) {
+      complete();
+      open(meeting);
+    }
+  }
+  if (meeting.opened == team.ticket)
+    return block(team, getNames(getAbsent(role, meeting.teams)) + " to come");
+  return Step::Next;
+}
+
 ThreadBlock::Step ThreadBlock::loadOnce(Team &team, cta::LoadOp op,
                                         const Window &window) {
   cta::RoleOp role = team.info->role;
@@ -117,23 +135,18 @@ ThreadBlock::Step ThreadBlock::combine(Team &team, cta::CombineOp op) {
   cta::RoleOp role = team.info->role;
   Meeting &meeting = meetings[role];
   if (!team.begun) {
-    team.begun = true;
-    if (failed(join(team, op, meeting)))
-      return Step::Failed;
     meeting.values.resize(role.getTeams());
     meeting.values[team.info->number] = get<FragmentPtr>(team, op.getValue());
-    if (isComplete(team, meeting)) {
-      auto result = std::make_shared<Fragment>(*meeting.values.front());
-      for (const FragmentPtr &value : llvm::drop_begin(meeting.values))
-        for (auto [sum, element] :
-             llvm::zip_equal(result->floats, value->floats))
-          sum = combineElements(op.getKind(), sum, element);
-      meeting.result = std::move(result);
-      open(meeting);
-    }
   }
-  if (meeting.opened == team.ticket)
-    return block(team, getNames(getAbsent(role, meeting.teams)) + " to come");
+  Step step = gather(team, op, [&] {
+    auto result = std::make_shared<Fragment>(*meeting.values.front());
+    for (const FragmentPtr &value : llvm::drop_begin(meeting.values))
+      for (auto [sum, element] : llvm::zip_equal(result->floats, value->floats))
+        sum = combineElements(op.getKind(), sum, element);
+    meeting.result = std::move(result);
+  });
+  if (step != Step::Next)
+    return step;
   set(team, op.getResult(), meeting.result);
   spend(team, costs.synchronisation +
                   costs.getArithmetic(op, role.getWarps()) * role.getTeams());
@@ -145,17 +158,8 @@ ThreadBlock::Step ThreadBlock::combine(Team &team, cta::CombineOp op) {
 //===----------------------------------------------------------------------===//
 
 ThreadBlock::Step ThreadBlock::meetAll(Team &team, cta::MeetOp op) {
-  cta::RoleOp role = team.info->role;
-  Meeting &meeting = meetings[role];
-  if (!team.begun) {
-    team.begun = true;
-    if (failed(join(team, op, meeting)))
-      return Step::Failed;
-    if (isComplete(team, meeting))
-      open(meeting);
-  }
-  if (meeting.opened == team.ticket)
-    return block(team, getNames(getAbsent(role, meeting.teams)) + " to come");
-  spend(team, costs.synchronisation);
-  return Step::Next;
+  Step step = gather(team, op, [] {});
+  if (step == Step::Next)
+    spend(team, costs.synchronisation);
+  return step;
 }

@@ -195,6 +195,9 @@ private:
   Step loadOnce(Team &team, cta::LoadOp op, const Window &window);
   mlir::LogicalResult joinLoad(Team &team, cta::LoadOp op, const Window &window,
                                Meeting &meeting);
+  /// Waits for all teams; the last one to come calls `complete`.
+  Step gather(Team &team, mlir::Operation *op,
+              llvm::function_ref<void()> complete);
   Step combine(Team &team, cta::CombineOp op);
   Step meetAll(Team &team, cta::MeetOp op);
 

@@ -45,6 +45,9 @@ private:
   mlir::LogicalResult mapResults(mlir::gpu::GPUFuncOp kernel);
   mlir::LogicalResult emitPreamble();
   mlir::LogicalResult divideTiles();
+  mlir::FailureOr<unsigned>
+  divideWritten(mlir::OffsetSizeAndStrideOpInterface insert, mlir::Value before,
+                llvm::function_ref<bool(int64_t, const PositionSum &)> isCut);
   mlir::FailureOr<unsigned> divideResults();
   mlir::FailureOr<unsigned> divideState();
   mlir::FailureOr<unsigned> divideKeys();

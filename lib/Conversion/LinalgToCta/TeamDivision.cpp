@@ -55,33 +55,48 @@ LogicalResult KernelEmitter::divide(Value tile, int64_t dim) {
   return success();
 }
 
+/// Divides those dimensions of the tile that `insert` writes, into what was
+/// `before`, for which `isCut` holds of (dimension, offset). Returns how many
+/// there were.
+FailureOr<unsigned> KernelEmitter::divideWritten(
+    InsertOp insert, Value before,
+    function_ref<bool(int64_t, const PositionSum &)> isCut) {
+  FailureOr<std::pair<Value, TileAccess>> store = matchStore(insert, before);
+  if (failed(store))
+    return failure();
+  auto [tile, access] = *store;
+  int64_t rank = cast<RankedTensorType>(tile.getType()).getRank();
+  unsigned leading = access.offsets.size() - rank;
+  unsigned divided = 0;
+  for (int64_t dim = 0; dim < rank; ++dim) {
+    if (!isCut(dim, access.offsets[leading + dim]))
+      continue;
+    if (failed(divide(tile, dim)))
+      return failure();
+    ++divided;
+  }
+  return divided;
+}
+
 /// Divides the dimension of the results that the forall's first loop with
 /// blocks of more than one cuts. Without such a loop, where one counts places
 /// for blocks, that is the rows. Returns how many there were.
 FailureOr<unsigned> KernelEmitter::divideResults() {
   Value iv = findBlockedLoop(loop);
+  auto isCut = [&](int64_t dim, const PositionSum &offset) {
+    return iv ? llvm::is_contained(offset, OpFoldResult(iv)) : dim == 0;
+  };
   unsigned divided = 0;
   for (Operation &op : loop.getTerminator().getYieldingOps()) {
     auto insert = cast<tensor::ParallelInsertSliceOp>(op);
     if (isWrittenPart(insert))
       continue;
     auto dest = cast<BlockArgument>(insert.getDest());
-    FailureOr<std::pair<Value, TileAccess>> store =
-        matchStore(insert, loop.getTiedOpOperand(dest)->get());
-    if (failed(store))
+    FailureOr<unsigned> count =
+        divideWritten(insert, loop.getTiedOpOperand(dest)->get(), isCut);
+    if (failed(count))
       return failure();
-    auto [tile, access] = *store;
-    int64_t rank = cast<RankedTensorType>(tile.getType()).getRank();
-    unsigned leading = access.offsets.size() - rank;
-    for (int64_t dim = 0; dim < rank; ++dim) {
-      const PositionSum &offset = access.offsets[leading + dim];
-      bool isCut = iv ? llvm::is_contained(offset, OpFoldResult(iv)) : dim == 0;
-      if (!isCut)
-        continue;
-      if (failed(divide(tile, dim)))
-        return failure();
-      ++divided;
-    }
+    divided += *count;
   }
   return divided;
 }
@@ -94,27 +109,19 @@ FailureOr<unsigned> KernelEmitter::divideState() {
     if (!isConstantIntValue(inner.getStep(), 1))
       ivs.insert(inner.getInductionVar());
   });
+  auto isCut = [&](int64_t, const PositionSum &offset) {
+    return llvm::any_of(offset, [&](OpFoldResult part) {
+      auto value = dyn_cast<Value>(part);
+      return value && ivs.contains(value);
+    });
+  };
   unsigned divided = 0;
   for (InsertOp insert : getInserts(loop)) {
-    FailureOr<std::pair<Value, TileAccess>> store =
-        matchStore(insert, insert->getOperand(1));
-    if (failed(store))
+    FailureOr<unsigned> count =
+        divideWritten(insert, insert->getOperand(1), isCut);
+    if (failed(count))
       return failure();
-    auto [tile, access] = *store;
-    int64_t rank = cast<RankedTensorType>(tile.getType()).getRank();
-    unsigned leading = access.offsets.size() - rank;
-    for (int64_t dim = 0; dim < rank; ++dim) {
-      bool isCut =
-          llvm::any_of(access.offsets[leading + dim], [&](OpFoldResult part) {
-            auto value = dyn_cast<Value>(part);
-            return value && ivs.contains(value);
-          });
-      if (!isCut)
-        continue;
-      if (failed(divide(tile, dim)))
-        return failure();
-      ++divided;
-    }
+    divided += *count;
   }
   return divided;
 }
