@@ -180,7 +180,31 @@ static FailureOr<std::vector<const AblationStep *>> collectSteps() {
   }
   if (steps.empty())
     steps.push_back(&getFa2Step());
+  // The runtime takes the first kernel of those that fit: the furthest step.
+  // The ladder's own table goes upwards.
+  if (!ablation)
+    llvm::sort(steps, std::greater<>());
   return steps;
+}
+
+/// Why kernels of `spec` are not made by `step` for `arch`; "" where they are.
+static std::string whyNotMade(const KernelSpec &spec, const AblationStep &step,
+                              const std::string &arch) {
+  constexpr int64_t kSegmentCols = 64;
+  if (!step.passes.warpgroups)
+    return "";
+  if (!Target::lookup(arch)->has(Instruction::Wgmma))
+    return "needs wgmma, which " + arch + " has not";
+  if (spec.isDecode)
+    return "makes no kernels for decoding yet";
+  for (int64_t dim : {spec.headDim, spec.headDimV})
+    if (dim % kSegmentCols)
+      return "takes head dimensions in multiples of 64, found " +
+             std::to_string(dim);
+  for (const char *name : {"kv_lens", "cu_seqlens_q"})
+    if (llvm::is_contained(spec.params, name))
+      return std::string("takes no ") + name + " yet";
+  return "";
 }
 
 static FailureOr<std::vector<std::string>> collectArchs() {
@@ -338,13 +362,16 @@ LogicalResult Library::make(const std::vector<KernelSpec> &specs,
   for (const std::string &arch : archNames)
     for (const KernelSpec &spec : specs)
       for (const AblationStep *step : steps) {
-        if (step->passes.warpgroups &&
-            !Target::lookup(arch)->has(Instruction::Wgmma)) {
-          if (ablation)
-            continue;
-          return fail("pipeline '" + step->name.str() +
-                      "' needs wgmma, which " + arch + " has not");
-        }
+        std::string reason = whyNotMade(spec, *step, arch);
+        bool isMade = llvm::any_of(steps, [&](const AblationStep *other) {
+          return whyNotMade(spec, *other, arch).empty();
+        });
+        if (!reason.empty() && isMade)
+          continue;
+        if (!reason.empty())
+          return fail("pipeline '" + step->name.str() + "' " + reason +
+                      " (--pipelines=fa2," + step->name.str() +
+                      " makes such kernels by fa2)");
         std::string name = kernelName(spec, *step, arch);
         if (!names.insert(name).second)
           return fail("two problems make a kernel of the name '" + name + "'");

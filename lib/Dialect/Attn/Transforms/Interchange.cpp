@@ -264,11 +264,7 @@ struct InterchangePass
 
   void runOnOperation() override {
     FunctionOpInterface function = getOperation();
-    SmallVector<scf::ForOp> outers;
-    function->walk<WalkOrder::PreOrder>([&](scf::ForOp loop) {
-      outers.push_back(loop);
-      return WalkResult::skip();
-    });
+    SmallVector<scf::ForOp> outers = findOuterLoops(function);
     bool hasWhole =
         function->walk([](ForwardOp) { return WalkResult::interrupt(); })
             .wasInterrupted();

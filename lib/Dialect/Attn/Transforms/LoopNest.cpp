@@ -129,6 +129,15 @@ static LogicalResult classifyLoops(Nest &nest, std::string &reason) {
   return success();
 }
 
+SmallVector<scf::ForOp> fa::attn::findOuterLoops(FunctionOpInterface function) {
+  SmallVector<scf::ForOp> outers;
+  function->walk<WalkOrder::PreOrder>([&](scf::ForOp loop) {
+    outers.push_back(loop);
+    return WalkResult::skip();
+  });
+  return outers;
+}
+
 FailureOr<Nest> fa::attn::matchNest(scf::ForOp outer, std::string &reason) {
   Nest nest;
   for (scf::ForOp loop = outer; loop; loop = perfectlyNested(loop))

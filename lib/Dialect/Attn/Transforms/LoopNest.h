@@ -38,6 +38,10 @@ struct Nest {
   mlir::scf::ForOp inner() { return loops.back(); }
 };
 
+/// The loops of `function` that stand in no other one, in order.
+llvm::SmallVector<mlir::scf::ForOp>
+findOuterLoops(mlir::FunctionOpInterface function);
+
 /// The nest whose outermost loop is `outer`, in which different iterations of
 /// the parallel loops touch disjoint slices of the state. On failure `reason`
 /// says what does not hold.

@@ -313,11 +313,7 @@ struct ParallelizePass
 
   void runOnOperation() override {
     FunctionOpInterface function = getOperation();
-    SmallVector<scf::ForOp> outers;
-    function->walk<WalkOrder::PreOrder>([&](scf::ForOp loop) {
-      outers.push_back(loop);
-      return WalkResult::skip();
-    });
+    SmallVector<scf::ForOp> outers = findOuterLoops(function);
     if (outers.empty() &&
         failed(reportNothingFound(function, "parallelize", PassLevel::Blocks,
                                   "loop nest")))
