@@ -21,6 +21,10 @@ std::unique_ptr<mlir::Pass> createProductsToLoopOrder();
 /// become `scf.parallel`.
 std::unique_ptr<mlir::Pass> createForallToLoops(bool parallel);
 
+/// Empty tensors become as many as there are destinations in an op, which
+/// bufferization would otherwise let share a buffer.
+std::unique_ptr<mlir::Pass> createSeparateDestinations();
+
 /// Copies between buffers become structured ops, and so loops: as calls they
 /// would need a runtime library, and strided ones would be slow.
 std::unique_ptr<mlir::Pass> createCopiesToLoops();

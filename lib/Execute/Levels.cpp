@@ -63,6 +63,17 @@ std::string fa::execute::cutBelow(StringRef text,
   if (below.empty())
     return text.str();
   StringRef kept = text.take_front(below.data() - text.data()).rtrim(", ");
+  // A nest of which nothing is left has no textual form; the outermost stays.
+  while (kept.consume_back("(")) {
+    StringRef name = kept;
+    while (!kept.empty() && isNameChar(kept.back()))
+      kept = kept.drop_back();
+    if (kept.empty()) {
+      kept = text.take_front(name.size() + 1);
+      break;
+    }
+    kept = kept.rtrim(", ");
+  }
   // What is open where the text was cut must be closed again.
   std::string result = kept.str();
   result.append(kept.count('(') - kept.count(')'), ')');

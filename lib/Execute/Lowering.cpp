@@ -58,6 +58,7 @@ static void addBufferization(OpPassManager &manager) {
   functions.addPass(createProductsToLoopOrder());
   // An operand that stays the same is copied once.
   functions.addPass(createLoopInvariantCodeMotionPass());
+  functions.addPass(createSeparateDestinations());
   manager.addPass(bufferization::createEmptyTensorEliminationPass());
   bufferization::OneShotBufferizePassOptions options;
   options.bufferizeFunctionBoundaries = true;

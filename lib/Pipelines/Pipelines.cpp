@@ -41,39 +41,89 @@ scheduleOptions(const PipelineOptions &options, const char *target = kAmpere) {
   schedule.teams = options.teams;
   schedule.warps = options.warps;
   schedule.stages = options.stages;
+  schedule.partition = options.partition;
   schedule.rescale = options.rescale;
   return schedule;
 }
 
-void fa::buildFa1Pipeline(OpPassManager &pm, const PipelineOptions &options) {
-  // A to B: blocks.
-  OpPassManager &function = pm.nest<func::FuncOp>();
-  function.addPass(attn::createChooseSchedule(scheduleOptions(options)));
-  function.addPass(attn::createTile());
-  function.addPass(attn::createPadTiles());
-  if (options.level == Level::Blocks)
-    return;
-
-  // B to C: arithmetic.
-  function.addPass(createOnlineSoftmax());
+/// The first `count` choices of levels A to D, which each step has more of.
+static constexpr PassChoice getMmaSyncPasses(int count) {
+  return {count > 0, count > 1, count > 2, count > 3, count > 4};
 }
 
-/// Levels A to C: Q blocks in parallel, each with its state in a loop over KV
-/// blocks.
+/// The same for warpgroups, whose copies no pass has to move ahead.
+static constexpr PassChoice getWarpgroupPasses(int count) {
+  return {true,
+          true,
+          true,
+          true,
+          /*prefetch=*/false,
+          /*warpgroups=*/true,
+          count > 0,
+          count > 1,
+          count > 2,
+          count > 3};
+}
+
+static constexpr PassChoice kFa2Passes = getMmaSyncPasses(5);
+static constexpr PassChoice kFa3Passes = getWarpgroupPasses(4);
+
+ArrayRef<AblationStep> fa::getAblationSteps() {
+  static constexpr AblationStep steps[] = {
+      {"fa1", "split_k", getMmaSyncPasses(0)},
+      {"interchange", "split_k", getMmaSyncPasses(1)},
+      {"delay-normalization", "split_k", getMmaSyncPasses(2)},
+      {"skip-masked-blocks", "split_k", getMmaSyncPasses(3)},
+      {"split-q", "split_q", getMmaSyncPasses(3)},
+      {"stage-tiles", "split_q", getMmaSyncPasses(4)},
+      {"fa2", "split_q", kFa2Passes, /*maySpill=*/false},
+      {"warpgroups", "split_q", getWarpgroupPasses(0)},
+      {"specialize-warps", "split_q", getWarpgroupPasses(1)},
+      {"overlap-softmax", "split_q", getWarpgroupPasses(2)},
+      {"ping-pong", "split_q", getWarpgroupPasses(3)},
+      {"fa3", "split_q", kFa3Passes, /*maySpill=*/false}};
+  return steps;
+}
+
+const AblationStep *fa::findAblationStep(StringRef name) {
+  for (const AblationStep &step : getAblationSteps())
+    if (step.name == name)
+      return &step;
+  return nullptr;
+}
+
+const AblationStep &fa::getFa2Step() { return *findAblationStep("fa2"); }
+
+/// Whether kernels follow lists of blocks. The parts of split keys are ranges
+/// of blocks, and a role that loads takes all blocks.
+static bool hasListKernels(const PipelineOptions &options,
+                           const PassChoice &passes) {
+  return options.splitKV.empty() && passes.interchange && !passes.warpgroups;
+}
+
+/// Levels A to C.
 static void buildBlocks(OpPassManager &pm, const PipelineOptions &options,
                         const attn::ChooseScheduleOptions &schedule,
-                        bool hasListKernels) {
+                        const PassChoice &passes) {
   // A to B: blocks.
   OpPassManager &function = pm.nest<func::FuncOp>();
   function.addPass(attn::createChooseSchedule(schedule));
   function.addPass(attn::createTile());
-  function.addPass(attn::createInterchange());
-  function.addPass(attn::createFlattenSequences());
-  function.addPass(attn::createDelayNormalization());
-  attn::SkipMaskedBlocksOptions skip;
-  skip.blockLists = options.blockLists &&
-                    (hasListKernels || options.level <= Level::Arithmetic);
-  function.addPass(attn::createSkipMaskedBlocks(skip));
+  if (passes.interchange) {
+    function.addPass(attn::createInterchange());
+    function.addPass(attn::createFlattenSequences());
+  } else if (options.level > Level::Arithmetic) {
+    function.addPass(attn::createParallelize());
+  }
+  if (passes.delayNormalization)
+    function.addPass(attn::createDelayNormalization());
+  if (passes.skipMaskedBlocks) {
+    attn::SkipMaskedBlocksOptions skip;
+    skip.blockLists =
+        options.blockLists &&
+        (options.level <= Level::Arithmetic || hasListKernels(options, passes));
+    function.addPass(attn::createSkipMaskedBlocks(skip));
+  }
   if (!options.splitKV.empty()) {
     attn::SplitKVOptions split;
     split.splits = options.splitKV;
@@ -87,21 +137,36 @@ static void buildBlocks(OpPassManager &pm, const PipelineOptions &options,
   function.addPass(createOnlineSoftmax());
 }
 
+void fa::buildPipeline(OpPassManager &pm, const PipelineOptions &options,
+                       const PassChoice &passes) {
+  attn::ChooseScheduleOptions schedule =
+      scheduleOptions(options, passes.warpgroups ? kHopper : kAmpere);
+  if (passes.warpgroups)
+    schedule.policy = "warpgroups";
+  // A thread holds the state before a block and after it: 32 rows a warp spill.
+  constexpr int64_t kStateRows = 64;
+  if (!passes.interchange && options.level > Level::Arithmetic &&
+      options.partition != "split_k" && options.br == 0)
+    schedule.br = kStateRows;
+  buildBlocks(pm, options, schedule, passes);
+  if (options.level <= Level::Arithmetic)
+    return;
+  if (passes.warpgroups)
+    buildWarpgroupPipeline(pm, options, passes);
+  else
+    buildKernelPipeline(pm, options, passes);
+}
+
+void fa::buildFa1Pipeline(OpPassManager &pm, const PipelineOptions &options) {
+  buildPipeline(pm, options, PassChoice());
+}
+
 void fa::buildFa2Pipeline(OpPassManager &pm, const PipelineOptions &options) {
-  // The parts of split keys are ranges of blocks, not of lists.
-  buildBlocks(pm, options, scheduleOptions(options),
-              /*hasListKernels=*/options.splitKV.empty());
-  if (options.level > Level::Arithmetic)
-    buildKernelPipeline(pm, options);
+  buildPipeline(pm, options, kFa2Passes);
 }
 
 void fa::buildFa3Pipeline(OpPassManager &pm, const PipelineOptions &options) {
-  attn::ChooseScheduleOptions schedule = scheduleOptions(options, kHopper);
-  schedule.policy = "warpgroups";
-  // The role that loads cannot follow lists of blocks: it takes all blocks.
-  buildBlocks(pm, options, schedule, /*hasListKernels=*/false);
-  if (options.level > Level::Arithmetic)
-    buildWarpgroupPipeline(pm, options);
+  buildPipeline(pm, options, kFa3Passes);
 }
 
 /// D to E and machine code, after the passes of level D on `kernels`.
@@ -113,7 +178,7 @@ static void buildMachineCode(OpPassManager &pm, OpPassManager &kernels,
 
   // D to E: a thread's program.
   LowerToNVVMOptions lower;
-  lower.chip = options.target;
+  lower.chip = target;
   kernels.addPass(createLowerToNVVM(lower));
   if (options.level == Level::NVVM)
     return;
@@ -121,36 +186,47 @@ static void buildMachineCode(OpPassManager &pm, OpPassManager &kernels,
   // E: machine code.
   EmitCubinOptions cubin;
   cubin.chip = target;
+  cubin.allowSpills = options.allowSpills;
   pm.addPass(createEmitCubin(cubin));
 }
 
-void fa::buildKernelPipeline(OpPassManager &pm,
-                             const PipelineOptions &options) {
-  // C: a kernel for each parallel loop, where there are several.
+void fa::buildKernelPipeline(OpPassManager &pm, const PipelineOptions &options,
+                             const PassChoice &passes) {
+  // C: a kernel for each parallel loop, where there are several, or where one
+  // has workspaces.
   OutlineKernelsOptions outline;
-  outline.onlySeveral = options.splitKV.empty();
+  outline.onlySeveral = options.splitKV.empty() && passes.interchange;
   pm.addPass(createOutlineKernels(outline));
 
   // C to D: a thread block's program, its copies ahead of their use.
   pm.addPass(createMapWarps());
+  // An empty nest would have no textual form.
+  if (options.level == Level::Cta && !passes.stageTiles && !passes.prefetch)
+    return;
   OpPassManager &kernels = pm.nest<gpu::GPUModuleOp>();
-  kernels.addPass(createStageTiles());
-  kernels.addPass(createPrefetch());
+  if (passes.stageTiles)
+    kernels.addPass(createStageTiles());
+  if (passes.prefetch)
+    kernels.addPass(createPrefetch());
   buildMachineCode(pm, kernels, options, getTarget(options, kAmpere));
 }
 
 void fa::buildWarpgroupPipeline(OpPassManager &pm,
-                                const PipelineOptions &options) {
+                                const PipelineOptions &options,
+                                const PassChoice &passes) {
   // C to D: a thread block's program, its copies in a role of their own, and
   // the computing teams' products and arithmetic beside one another.
   pm.addPass(createMapWarps());
   OpPassManager &kernels = pm.nest<gpu::GPUModuleOp>();
   kernels.addPass(createStageTiles());
-  kernels.addPass(createSpecializeWarps());
-  kernels.addPass(createOverlapSoftmax());
-  kernels.addPass(createPingPong());
-  kernels.addPass(createPersistent());
-  kernels.addPass(createUnrollStages());
+  if (passes.specializeWarps)
+    kernels.addPass(createSpecializeWarps());
+  if (passes.overlapSoftmax)
+    kernels.addPass(createOverlapSoftmax());
+  if (passes.pingPong)
+    kernels.addPass(createPingPong());
+  if (passes.persistent)
+    kernels.addPass(createPersistent());
   buildMachineCode(pm, kernels, options, getTarget(options, kHopper));
 }
 

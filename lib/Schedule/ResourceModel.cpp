@@ -18,6 +18,8 @@ constexpr int64_t kSlabRows = 16;
 /// two that share a load of their operand.
 constexpr int64_t kInstructionDepth = 16;
 constexpr int64_t kWarpThreads = 32;
+/// The threads that hold the same row.
+constexpr int64_t kQuadThreads = 4;
 /// Registers that a kernel needs beside accumulators and scores: addresses,
 /// counters, row statistics and operand fragments. ptxas 13.0 gets by with
 /// these without a spill (D 128, 32 rows, Bc 64: 255 in all), and takes more
@@ -75,6 +77,12 @@ Resources fa::computeResources(const ScheduleProblem &problem,
     rows /= schedule.teams;
   else
     columns /= schedule.teams;
+  // Teams that divide the keys leave their parts of O and of two row vectors,
+  // each of which four threads hold, in shared memory.
+  if (schedule.partition == Partition::SplitK)
+    for (int64_t width : {problem.headDimV, kQuadThreads, kQuadThreads})
+      resources.sharedBytes += alignUp(
+          schedule.teams * rows * width * int64_t(sizeof(float)), kAlignment);
   int64_t threads = kWarpThreads * schedule.warps;
   int64_t accumulator = rows * problem.headDimV / threads;
   int64_t scores = rows * columns / threads;

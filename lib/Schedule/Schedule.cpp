@@ -82,14 +82,32 @@ std::optional<Schedule> fa::chooseForWarpgroups(const ScheduleProblem &problem,
   schedule.target = target.name;
   schedule.warps = 4;
   schedule.stages = 2;
-  for (schedule.bc = mostKeys; schedule.bc > 0; schedule.bc -= keyUnit)
-    for (int64_t teams : {3, 2, 1}) {
-      schedule.teams = teams;
-      schedule.br = teams * teamRows;
-      if (!findViolation(problem, schedule, target) &&
-          fitsWarpgroups(problem, schedule))
-        return schedule;
-    }
+  // One team alone leaves the tensor cores idle during its softmax.
+  for (const std::vector<int64_t> &choices :
+       {std::vector<int64_t>{3, 2}, std::vector<int64_t>{1}})
+    for (schedule.bc = mostKeys; schedule.bc > 0; schedule.bc -= keyUnit)
+      for (int64_t teams : choices) {
+        schedule.teams = teams;
+        schedule.br = teams * teamRows;
+        if (!findViolation(problem, schedule, target) &&
+            fitsWarpgroups(problem, schedule))
+          return schedule;
+      }
+  return std::nullopt;
+}
+
+std::optional<Schedule> fa::chooseSplitK(const ScheduleProblem &problem,
+                                         const Target &target) {
+  for (int64_t keys : {32, 16}) {
+    Schedule schedule;
+    schedule.target = target.name;
+    schedule.br = 16;
+    schedule.bc = keys * schedule.teams;
+    schedule.stages = 1;
+    schedule.partition = Partition::SplitK;
+    if (!findViolation(problem, schedule, target))
+      return schedule;
+  }
   return std::nullopt;
 }
 

@@ -89,7 +89,7 @@ std::pair<int64_t, int64_t> GlobalTensor::locate(const Window &window,
 static constexpr const char *kRace =
     "is in a race: another team or thread block has written this element of ";
 
-std::string GlobalTensor::read(const Window &window, uint32_t who,
+std::string GlobalTensor::read(const Window &window, Agent who,
                                llvm::function_ref<bool(int64_t)> isMine,
                                float *out) const {
   if (std::string fault = check(window); !fault.empty())
@@ -100,12 +100,12 @@ std::string GlobalTensor::read(const Window &window, uint32_t who,
     if (!isMine(row))
       continue;
     if (window.firstRow() + row >= window.rowEnd) {
-      std::fill_n(to, window.cols, 0.0f);
+      std::fill_n(to, window.cols, window.pad);
       continue;
     }
     auto [logical, real] = locate(window, row);
     for (int64_t col = 0; !writers.empty() && col < window.cols; ++col)
-      if (uint32_t writer = writers[logical + col]; writer && writer != who)
+      if (!who.isAfter(writers[logical + col]))
         return kRace + name();
     const char *from = argument.data + real * bytes;
     if (stride == 1)
@@ -131,32 +131,31 @@ std::string GlobalTensor::locate(llvm::ArrayRef<int64_t> position,
   return "";
 }
 
-std::string GlobalTensor::find(llvm::ArrayRef<int64_t> position, uint32_t who,
+std::string GlobalTensor::find(llvm::ArrayRef<int64_t> position, Agent who,
                                const char *&address) const {
   int64_t logical, real;
   if (std::string fault = locate(position, logical, real); !fault.empty())
     return fault;
-  if (!writers.empty())
-    if (uint32_t writer = writers[logical]; writer && writer != who)
-      return kRace + name();
+  if (!writers.empty() && !who.isAfter(writers[logical]))
+    return kRace + name();
   address = argument.data + real * bytes;
   return "";
 }
 
-std::string GlobalTensor::claim(llvm::ArrayRef<int64_t> position, uint32_t who,
+std::string GlobalTensor::claim(llvm::ArrayRef<int64_t> position, Agent who,
                                 char *&address) {
   int64_t logical, real;
   if (std::string fault = locate(position, logical, real); !fault.empty())
     return fault;
-  uint32_t &writer = writers[logical];
-  if (writer && writer != who)
+  Agent &writer = writers[logical];
+  if (!who.isAfter(writer))
     return kRace + name();
   writer = who;
   address = argument.data + real * bytes;
   return "";
 }
 
-std::string GlobalTensor::write(const Window &window, uint32_t who,
+std::string GlobalTensor::write(const Window &window, Agent who,
                                 const float *values) {
   if (std::string fault = check(window); !fault.empty())
     return fault;
@@ -166,8 +165,8 @@ std::string GlobalTensor::write(const Window &window, uint32_t who,
       break;
     auto [logical, real] = locate(window, row);
     for (int64_t col = 0; col < window.cols; ++col) {
-      uint32_t &writer = writers[logical + col];
-      if (writer && writer != who)
+      Agent &writer = writers[logical + col];
+      if (!who.isAfter(writer))
         return kRace + name();
       writer = who;
       encode(*format, values + row * window.cols + col, 1,

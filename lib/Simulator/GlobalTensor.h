@@ -20,8 +20,9 @@ namespace fa::sim {
 struct Window {
   llvm::SmallVector<int64_t> indices;
   int64_t rows = 1, cols = 1;
-  /// Rows from here on are not there: they read as 0 and are not stored.
+  /// Rows from here on are not there: they read as `pad` and are not stored.
   int64_t rowEnd = 0;
+  float pad = 0;
   bool isRowVector = false;
 
   int64_t firstRow() const {
@@ -29,9 +30,23 @@ struct Window {
   }
 };
 
+/// Who touches an element.
+struct Agent {
+  uint32_t who = 0;   ///< the team, numbered through all thread blocks; 0: none
+  uint32_t group = 0; ///< the teams that it meets: a role of a thread block
+  uint32_t meeting = 0; ///< how often all of these had met before
+
+  /// Whether all that `earlier` did in its time is done before this one's.
+  bool isAfter(const Agent &earlier) const {
+    return !earlier.who || earlier.who == who ||
+           (earlier.group == group && earlier.meeting < meeting);
+  }
+};
+
 /// A tensor in global memory. Accesses return what is wrong with them, or "".
 /// Who writes an element is remembered: two teams that write one, or a team
-/// that reads what another has written, are in no order that the dialect knows.
+/// that reads what another has written, are in no order that the dialect knows
+/// unless they met in between.
 class GlobalTensor {
 public:
   /// `isWritten`: the kernel stores to it.
@@ -43,15 +58,15 @@ public:
   int64_t getRows(bool isRowVector) const;
 
   /// `isMine`: rows of the window that this access touches.
-  std::string read(const Window &window, uint32_t who,
+  std::string read(const Window &window, Agent who,
                    llvm::function_ref<bool(int64_t)> isMine, float *out) const;
   /// Sets `address` to where the element at `position` lies.
-  std::string find(llvm::ArrayRef<int64_t> position, uint32_t who,
+  std::string find(llvm::ArrayRef<int64_t> position, Agent who,
                    const char *&address) const;
   /// Sets `address` to where to write the element at `position`.
-  std::string claim(llvm::ArrayRef<int64_t> position, uint32_t who,
+  std::string claim(llvm::ArrayRef<int64_t> position, Agent who,
                     char *&address);
-  std::string write(const Window &window, uint32_t who, const float *values);
+  std::string write(const Window &window, Agent who, const float *values);
 
 private:
   /// The logical and the real position of an element.
@@ -68,9 +83,9 @@ private:
   std::optional<FloatFormat> format; ///< none: integers
   int64_t bytes;                     ///< of an element
   MemRefArgument argument;
-  /// For each element, in row-major order, who wrote it; 0: nobody. Empty where
-  /// the kernel does not store to the tensor.
-  std::vector<uint32_t> writers;
+  /// For each element, in row-major order, who wrote it last. Empty where the
+  /// kernel does not store to the tensor.
+  std::vector<Agent> writers;
 };
 
 } // namespace fa::sim

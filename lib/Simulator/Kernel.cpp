@@ -33,8 +33,9 @@ static bool isOfBlock(Operation *op) {
 
 /// What a team does with more than its own values.
 static bool isOfTeam(Operation *op) {
-  return isa<cta::AcquireOp, cta::ArriveOp, cta::ConsumeOp, cta::CopyOp,
-             cta::IfAnyOp, cta::LoadOp, cta::LookupOp, cta::MmaOp, cta::ReadOp,
+  return isa<cta::AcquireOp, cta::ArriveOp, cta::CombineOp, cta::ConsumeOp,
+             cta::CopyOp, cta::FetchOp, cta::IfAnyOp, cta::LoadOp,
+             cta::LookupOp, cta::MeetOp, cta::MmaOp, cta::ReadOp,
              cta::ReleaseOp, cta::StoreOp, cta::SyncOp, cta::WaitOp,
              cta::WorkOp, cta::YieldOp, memref::DimOp, memref::LoadOp,
              memref::StoreOp, scf::ForOp, scf::IfOp, scf::YieldOp>(op);

@@ -29,6 +29,9 @@ using namespace fa::sim;
 /// Where a tile may begin: eight rows of the 128-byte swizzle.
 static constexpr int64_t kTileAlignment = 1024;
 
+/// Threads of a warp, and of the group that shares a fragment's row.
+static constexpr int64_t kWarpThreads = 32, kQuadThreads = 4;
+
 /// The bytes of shared memory that `op` names.
 static int64_t getSharedBytes(Operation *op) {
   auto bytes = [](cta::TileType tile) -> int64_t {
@@ -38,6 +41,15 @@ static int64_t getSharedBytes(Operation *op) {
     cta::RingType type = ring.getRing().getType();
     return ring.getTeams().value_or(1) * type.getStages() *
            bytes(type.getTile());
+  }
+  // Each team leaves its fragment there, as its threads hold it.
+  if (auto combine = dyn_cast<cta::CombineOp>(op)) {
+    auto role = op->getParentOfType<cta::RoleOp>();
+    auto type = cast<VectorType>(combine.getValue().getType());
+    int64_t copies = type.getRank() == 1 ? kQuadThreads : 1;
+    return llvm::alignTo(role.getTeams() * copies * type.getNumElements() *
+                             sizeof(float),
+                         kTileAlignment);
   }
   auto load = dyn_cast<cta::LoadOp>(op);
   if (!load)
@@ -62,9 +74,6 @@ static LogicalResult checkSharedMemory(const Kernel &kernel,
 //===----------------------------------------------------------------------===//
 // Registers
 //===----------------------------------------------------------------------===//
-
-/// Threads of a warp, and of the group that shares a fragment's row.
-static constexpr int64_t kWarpThreads = 32, kQuadThreads = 4;
 
 /// The 32-bit registers that `value` takes of each thread of a team.
 static int64_t getRegisters(Value value, int64_t warps) {

@@ -31,7 +31,7 @@ ThreadBlock::Step ThreadBlock::loadScalar(Team &team, Operation *op) {
     position.push_back(get<int64_t>(team, index));
   const char *address = nullptr;
   std::string error = get<GlobalTensor *>(team, load.getMemRef())
-                          ->find(position, getWriter(team), address);
+                          ->find(position, getAgent(team), address);
   if (!error.empty()) {
     fault(team, op) << error;
     return Step::Failed;
@@ -54,7 +54,7 @@ ThreadBlock::Step ThreadBlock::storeScalar(Team &team, Operation *op) {
     position.push_back(get<int64_t>(team, index));
   char *address = nullptr;
   std::string error = get<GlobalTensor *>(team, store.getMemRef())
-                          ->claim(position, getWriter(team), address);
+                          ->claim(position, getAgent(team), address);
   if (!error.empty()) {
     fault(team, op) << error;
     return Step::Failed;
@@ -94,7 +94,7 @@ ThreadBlock::Step ThreadBlock::lookUp(Team &team, cta::LookupOp op) {
     for (auto [place, index] : llvm::zip_equal(position, indices))
       place = getPosition(index, n / cols, n % cols);
     const char *address = nullptr;
-    std::string error = tensor->find(position, getWriter(team), address);
+    std::string error = tensor->find(position, getAgent(team), address);
     if (!error.empty()) {
       fault(team, op) << error;
       return Step::Failed;

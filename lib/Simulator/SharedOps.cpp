@@ -147,7 +147,7 @@ ThreadBlock::Step ThreadBlock::copy(Team &team, cta::CopyOp op) {
   double end = startTransfer(op, type.getByteSize() / producers, team.time);
   at(end, [=, &team, &ring]() mutable -> LogicalResult {
     std::string wrong = tensor->read(
-        window, getWriter(team),
+        window, getAgent(team),
         [=](int64_t row) { return row % producers == producer; },
         ref.tile->data.data());
     if (!wrong.empty())

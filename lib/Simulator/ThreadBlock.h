@@ -81,6 +81,7 @@ struct Team {
   // Of the op that the team is at: whether it has begun, what it waits for.
   bool begun = false, finished = false;
   uint64_t ticket = 0;
+  uint32_t meetings = 0; ///< with all teams of its role, so far
   uint64_t blockedAt = 0;
   std::string reason;
 
@@ -120,10 +121,12 @@ private:
     Failed
   };
 
-  /// The load at which the teams of a role meet.
+  /// The load or combination at which the teams of a role meet.
   struct Meeting {
-    mlir::Operation *op = nullptr; ///< null while nobody is there
-    Window window;
+    mlir::Operation *op = nullptr;   ///< null while nobody is there
+    Window window;                   ///< of a load
+    std::vector<FragmentPtr> values; ///< of a combination, by team
+    FragmentPtr result;              ///< of the last combination
     llvm::SmallVector<unsigned> teams;
     uint64_t opened = 0; ///< how often all had come and the tile was there
   };
@@ -186,11 +189,21 @@ private:
   Step release(Team &team, cta::ReleaseOp op);
   Step meet(Team &team, mlir::Operation *op, bool waits);
 
+  // Meetings.cpp: where all teams of a role meet.
+  mlir::LogicalResult join(Team &team, mlir::Operation *op, Meeting &meeting);
+  bool isComplete(const Team &team, const Meeting &meeting) const;
+  static void open(Meeting &meeting);
+  Step loadOnce(Team &team, cta::LoadOp op, const Window &window);
+  mlir::LogicalResult joinLoad(Team &team, cta::LoadOp op, const Window &window,
+                               Meeting &meeting);
+  /// Waits for all teams; the last one to come calls `complete`.
+  Step gather(Team &team, mlir::Operation *op,
+              llvm::function_ref<void()> complete);
+  Step combine(Team &team, cta::CombineOp op);
+  Step meetAll(Team &team, cta::MeetOp op);
+
   // TileOps.cpp: loads, products, stores.
   Step load(Team &team, cta::LoadOp op);
-  Step loadOnce(Team &team, cta::LoadOp op, const Window &window);
-  mlir::LogicalResult joinMeeting(Team &team, cta::LoadOp op,
-                                  const Window &window, Meeting &meeting);
   mlir::LogicalResult startLoad(Team &team, cta::LoadOp op,
                                 const Window &window, SharedTile &tile,
                                 std::function<void()> done);
@@ -201,6 +214,7 @@ private:
   void finishProduct(Flight &flight);
   Step wait(Team &team, cta::WaitOp op);
   Step store(Team &team, cta::StoreOp op);
+  Step fetch(Team &team, cta::FetchOp op);
   mlir::LogicalResult checkRead(Team &team, mlir::Operation *op,
                                 const TileRef &ref);
   double startTransfer(mlir::Operation *op, int64_t bytes, double time);
@@ -223,7 +237,7 @@ private:
   Window getWindow(const Team &team, mlir::Value tensor,
                    mlir::ValueRange indices, int64_t rows, int64_t cols,
                    mlir::Value rowEnd, bool isRowVector = false);
-  uint32_t getWriter(const Team &team) const;
+  Agent getAgent(const Team &team) const;
 
   const Kernel &kernel;
   const Options &options;

@@ -34,8 +34,12 @@ Window ThreadBlock::getWindow(const Team &team, Value tensor,
 }
 
 /// Who a team is to the tensors that it reads and writes.
-uint32_t ThreadBlock::getWriter(const Team &team) const {
-  return number * (teams.size() + 1) + team.number + 1;
+Agent ThreadBlock::getAgent(const Team &team) const {
+  uint32_t firstOfBlock = number * (teams.size() + 1) + 1;
+  bool isInRole = team.info != nullptr;
+  uint32_t first =
+      isInRole ? kernel.firstTeam.lookup(team.info->role) : team.number;
+  return {firstOfBlock + team.number, firstOfBlock + first, team.meetings};
 }
 
 /// Starts a transfer to shared memory and returns when it is done.
@@ -56,13 +60,36 @@ ThreadBlock::Step ThreadBlock::store(Team &team, cta::StoreOp op) {
                 isRowVector ? 1 : value.cols(), op.getRowEnd(), isRowVector);
   auto *tensor = get<GlobalTensor *>(team, op.getDestination());
   std::string error =
-      tensor->write(window, getWriter(team), value.floats.data());
+      tensor->write(window, getAgent(team), value.floats.data());
   if (!error.empty()) {
     fault(team, op) << error;
     return Step::Failed;
   }
   auto type = cast<VectorType>(op.getValue().getType());
   spend(team, costs.getStore(value.size() * type.getElementTypeBitWidth() / 8));
+  return Step::Next;
+}
+
+ThreadBlock::Step ThreadBlock::fetch(Team &team, cta::FetchOp op) {
+  auto type = cast<VectorType>(op.getValue().getType());
+  auto value = std::make_shared<Fragment>(type);
+  bool isRowVector = type.getRank() == 1;
+  Window window = getWindow(
+      team, op.getSource(), op.getIndices(), type.getDimSize(0),
+      isRowVector ? 1 : type.getDimSize(1), op.getRowEnd(), isRowVector);
+  window.pad = op.getPad().convertToFloat();
+  std::string error =
+      get<GlobalTensor *>(team, op.getSource())
+          ->read(
+              window, getAgent(team), [](int64_t) { return true; },
+              value->floats.data());
+  if (!error.empty()) {
+    fault(team, op) << error;
+    return Step::Failed;
+  }
+  set(team, op.getValue(), FragmentPtr(std::move(value)));
+  int64_t bytes = type.getNumElements() * type.getElementTypeBitWidth() / 8;
+  spend(team, costs.getStore(bytes) + costs.copyLatency);
   return Step::Next;
 }
 
@@ -102,8 +129,7 @@ LogicalResult ThreadBlock::startLoad(Team &team, cta::LoadOp op,
   double end = startTransfer(op, tile.type.getByteSize(), team.time);
   at(end, [=, &team, &tile]() -> LogicalResult {
     std::string error = tensor->read(
-        window, getWriter(team), [](int64_t) { return true; },
-        tile.data.data());
+        window, getAgent(team), [](int64_t) { return true; }, tile.data.data());
     if (!error.empty())
       return fault(team, op) << error;
     done();
@@ -128,51 +154,6 @@ ThreadBlock::Step ThreadBlock::load(Team &team, cta::LoadOp op) {
   if (!team.finished)
     return block(team, "its tile to be there");
   set(team, op.getTile(), TileRef{&tile});
-  return Step::Next;
-}
-
-/// A team comes to a load at which all teams of its role meet; the last one
-/// starts the copy. Fails where they do not agree on it.
-LogicalResult ThreadBlock::joinMeeting(Team &team, cta::LoadOp op,
-                                       const Window &window, Meeting &meeting) {
-  if (meeting.op && meeting.op != op)
-    return fault(team, op) << "is not reached by all teams of its role: "
-                           << getNames(meeting.teams)
-                           << " came to another load first";
-  if (meeting.op && (meeting.window.indices != window.indices ||
-                     meeting.window.rowEnd != window.rowEnd))
-    return fault(team, op) << "loads another tile than "
-                           << getNames(meeting.teams)
-                           << ", with which it shares one";
-  team.ticket = meeting.opened;
-  meeting.op = op;
-  meeting.window = window;
-  meeting.teams.push_back(team.number);
-  ++version;
-  if (meeting.teams.size() != cta::RoleOp(team.info->role).getTeams())
-    return success();
-  return startLoad(team, op, window, getLoadTile(team, op), [&meeting] {
-    meeting.op = nullptr;
-    meeting.teams.clear();
-    ++meeting.opened;
-  });
-}
-
-ThreadBlock::Step ThreadBlock::loadOnce(Team &team, cta::LoadOp op,
-                                        const Window &window) {
-  cta::RoleOp role = team.info->role;
-  Meeting &meeting = meetings[role];
-  if (!team.begun) {
-    team.begun = true;
-    if (failed(joinMeeting(team, op, window, meeting)))
-      return Step::Failed;
-  }
-  if (meeting.opened == team.ticket) {
-    SmallVector<unsigned> absent = getAbsent(role, meeting.teams);
-    return block(team, absent.empty() ? "the shared tile to be there"
-                                      : getNames(absent) + " to come");
-  }
-  set(team, op.getTile(), TileRef{&getLoadTile(team, op)});
   return Step::Next;
 }
 

@@ -30,7 +30,8 @@ static NamedAttrList getLaunchFigures(LLVM::LLVMFuncOp func) {
       {"block", NVVM::NVVMDialect::getMaxntidAttrName()},
       {"dynamic_shared", "cta.shared_bytes"},
       {"extents", "cta.extents"},
-      {"tensor_maps", "cta.tensor_maps"}};
+      {"tensor_maps", "cta.tensor_maps"},
+      {"schedule", "attn.schedule"}};
   NamedAttrList figures;
   for (auto [name, attribute] : names)
     if (Attribute value = func->getAttr(attribute))

@@ -18,6 +18,7 @@
 #include "Workspace.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <limits>
 #include <map>
@@ -86,6 +87,8 @@ public:
       : options(options), library(library), device(device) {}
 
   int run();
+  /// Whether all problems of one kernel are right.
+  bool runOne(size_t index);
 
 private:
   void checkGroup(const std::vector<size_t> &kernels);
@@ -364,7 +367,44 @@ int Checker::run() {
   return summarize();
 }
 
+bool Checker::runOne(size_t index) {
+  checkGroup({index});
+  return tallies[index].failed == 0;
+}
+
+bool fa::bench::checkKernel(const Options &options, rt::Library &library,
+                            const Device &device, size_t index) {
+  return Checker(options, library, device).runOne(index);
+}
+
 int fa::bench::runCheck(const Options &options, rt::Library &library,
                         const Device &device) {
   return Checker(options, library, device).run();
+}
+
+//===----------------------------------------------------------------------===//
+// The self-test
+//===----------------------------------------------------------------------===//
+
+/// Small problems that meet every branch of a kernel: one row, rows and keys
+/// that fill no block, more than two blocks of each, nothing to see, no keys.
+static const std::vector<std::array<int64_t, 5>> kSelftestSizes = {
+    {2, 3, 0, 1, 20},    {1, 2, 0, 33, 71},  {2, 2, 0, 113, 271},
+    {1, 2, 0, 300, 129}, {1, 1, 0, 130, 20}, {1, 2, 0, 16, 0}};
+
+Options fa::bench::selftestOptions(const Options &options) {
+  Options small = options;
+  small.sizes = kSelftestSizes;
+  return small;
+}
+
+int fa::bench::runSelftest(const Options &options, rt::Library &library,
+                           const Device &device) {
+  auto start = std::chrono::steady_clock::now();
+  Options small = selftestOptions(options);
+  int status = Checker(small, library, device).run();
+  std::chrono::duration<double> seconds =
+      std::chrono::steady_clock::now() - start;
+  std::printf("%s in %.1f s\n", device.describe().c_str(), seconds.count());
+  return status;
 }

@@ -9,6 +9,7 @@
 
 #include "Variants.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cmath>
 #include <cstdlib>
@@ -26,14 +27,14 @@ struct Flag {
   const char *name;
   /// The form of the value; "" for a flag without one.
   const char *form;
-  /// The only verb that has the flag; Help: every verb.
-  Verb verb;
+  /// The verbs that have the flag; empty: every verb.
+  std::vector<Verb> verbs;
   Setter set;
   const char *help;
 };
 
 constexpr int64_t kMaxSize = int64_t(1) << 31;
-constexpr int64_t kMaxRuns = 100000;
+constexpr int64_t kMaxRuns = 100000, kMaxLaunches = 10000000;
 
 } // namespace
 
@@ -182,46 +183,105 @@ static bool setVerboseClock(Options &options, const std::string &) {
   return options.verboseClock = true;
 }
 
-static const Flag kFlags[] = {
-    {"--kernel", "SUBSTRING", Verb::Help, setKernel,
-     "only kernels whose name contains it"},
-    {"--layout", "bshd|bhsd", Verb::Help, setLayout,
-     "order of the tensors in memory (check: bshd; time: bhsd, as "
-     "bench_torch.py)"},
-    {"--timeout-s", "SECONDS", Verb::Help, setTimeout,
-     "a kernel that runs longer hangs (60)"},
-    {"--seed", "N", Verb::Help, setSeed, "of the random inputs (0)"},
-    {"--splits", "N", Verb::Help, setSplits,
-     "parts of the keys, of kernels that split them (0: the runtime's choice; "
-     "check: 3 too)"},
-    {"--sizes", "B,H[/Hkv],Sq,Skv;...", Verb::Check, setSizes,
-     "the problems (a list of odd ones, and the benchmark's)"},
-    {"--dist", "normal|large:X|constant:X", Verb::Check, setDistribution,
-     "elements of q and k: normal draws, X times those, or all X (normal)"},
-    {"--verbose", "", Verb::Check, setVerbose, "a line for each problem"},
-    {"--name", "NAME", Verb::Time, setName,
-     "the first column of the CSV (flashloom)"},
-    {"--seqs", "S,...", Verb::Time, setSeqs,
-     "sequence lengths (512,1024,2048,4096,8192,16384)"},
-    {"--sq", "N", Verb::Time, setSq,
-     "decoding: N queries, --seqs keys, --batch, --heads; rate is GB/s"},
-    {"--batch", "B", Verb::Time, setBatch, "of decoding (16)"},
-    {"--heads", "H[/Hkv]", Verb::Time, setHeads, "of decoding (32/8)"},
-    {"--runs", "N", Verb::Time, setRuns, "timed launches a cell (30)"},
-    {"--warmup", "N", Verb::Time, setWarmup, "launches before those (10)"},
-    {"--verbose-clock", "", Verb::Time, setVerboseClock,
-     "the clock in MHz after each cell, on stderr (needs NVML)"},
-};
-
-static const char *verbName(Verb verb) {
-  return verb == Verb::Check ? "check" : verb == Verb::Time ? "time" : "help";
+static bool setCsv(Options &options, const std::string &) {
+  return options.csv = true;
 }
 
-static std::string flagLines(Verb verb) {
+static bool setLaunches(Options &options, const std::string &text) {
+  int64_t value;
+  if (!parseInteger(text, 1, kMaxLaunches, value))
+    return false;
+  options.launches = int(value);
+  return true;
+}
+
+namespace {
+/// A verb and what it is for.
+struct VerbName {
+  Verb verb;
+  const char *name;
+};
+} // namespace
+
+static constexpr VerbName kVerbs[] = {{Verb::Check, "check"},
+                                      {Verb::Time, "time"},
+                                      {Verb::Ablate, "ablate"},
+                                      {Verb::Selftest, "selftest"},
+                                      {Verb::Launch, "launch"}};
+
+/// The verbs that time.
+static const std::vector<Verb> kTiming = {Verb::Time, Verb::Ablate};
+
+static const Flag kFlags[] = {
+    {"--kernel",
+     "SUBSTRING",
+     {},
+     setKernel,
+     "only kernels whose name contains it"},
+    {"--layout",
+     "bshd|bhsd",
+     {},
+     setLayout,
+     "order of the tensors in memory (check: bshd; time: bhsd, as "
+     "bench_torch.py)"},
+    {"--timeout-s",
+     "SECONDS",
+     {},
+     setTimeout,
+     "a kernel that runs longer hangs (60)"},
+    {"--seed", "N", {}, setSeed, "of the random inputs (0)"},
+    {"--splits",
+     "N",
+     {},
+     setSplits,
+     "parts of the keys, of kernels that split them (0: the runtime's choice; "
+     "check: 3 too)"},
+    {"--sizes",
+     "B,H[/Hkv],Sq,Skv;...",
+     {Verb::Check},
+     setSizes,
+     "the problems (a list of odd ones, and the benchmark's)"},
+    {"--dist",
+     "normal|large:X|constant:X",
+     {Verb::Check},
+     setDistribution,
+     "elements of q and k: normal draws, X times those, or all X (normal)"},
+    {"--verbose", "", {Verb::Check}, setVerbose, "a line for each problem"},
+    {"--name", "NAME", kTiming, setName,
+     "the first column of the CSV (flashloom)"},
+    {"--seqs", "S,...", kTiming, setSeqs,
+     "sequence lengths (time: 512,1024,2048,4096,8192,16384; ablate: "
+     "1024,4096)"},
+    {"--sq",
+     "N",
+     {Verb::Time},
+     setSq,
+     "decoding: N queries, --seqs keys, --batch, --heads; rate is GB/s"},
+    {"--batch", "B", {Verb::Time}, setBatch, "of decoding (16)"},
+    {"--heads", "H[/Hkv]", {Verb::Time}, setHeads, "of decoding (32/8)"},
+    {"--runs", "N", kTiming, setRuns, "timed launches a cell (30)"},
+    {"--warmup", "N", kTiming, setWarmup, "launches before those (10)"},
+    {"--verbose-clock", "", kTiming, setVerboseClock,
+     "the clock in MHz after each cell, on stderr (needs NVML)"},
+    {"--csv", "", {Verb::Ablate}, setCsv, "CSV as of time, not a table"},
+    {"--launches", "N", {Verb::Launch}, setLaunches, "calls to time (10000)"},
+};
+
+/// "check, time, ..." of `verbs`.
+static std::string joinVerbs(const std::vector<Verb> &verbs) {
+  std::string text;
+  for (const VerbName &entry : kVerbs)
+    if (verbs.empty() ||
+        std::find(verbs.begin(), verbs.end(), entry.verb) != verbs.end())
+      text += (text.empty() ? "" : ", ") + std::string(entry.name);
+  return text;
+}
+
+static std::string flagLines(const std::vector<Verb> &verbs) {
   const size_t column = 38;
   std::string text;
   for (const Flag &flag : kFlags) {
-    if (flag.verb != verb)
+    if (flag.verbs != verbs)
       continue;
     std::string line =
         std::string("  ") + flag.name + (*flag.form ? "=" : "") + flag.form;
@@ -234,8 +294,12 @@ static std::string flagLines(Verb verb) {
 std::string fa::bench::helpText() {
   return "fa-bench: checks and times a kernel library on this machine's first "
          "GPU\n\n"
-         "  fa-bench check DIR [options]\n"
-         "  fa-bench time DIR [options]\n"
+         "  fa-bench check DIR [options]      numbers, thoroughly\n"
+         "  fa-bench selftest DIR [options]   numbers, in seconds\n"
+         "  fa-bench time DIR [options]       speed\n"
+         "  fa-bench ablate DIR [options]     speed of each step from "
+         "FlashAttention 1 to 2\n"
+         "  fa-bench launch DIR [options]     what a call costs the host\n"
          "  fa-bench --help\n\n"
          "DIR is a folder that fa-gen wrote: manifest.json and the kernels. "
          "Kernels for\nother architectures are left out. Variants that can be "
@@ -256,10 +320,21 @@ std::string fa::bench::helpText() {
          "the "
          "cells are those of decoding, pass is\ndecode, and rate GB/s of k and "
          "v, each read once.\n\n"
-         "Options of both (and what holds without them):\n" +
-         flagLines(Verb::Help) + "\nOptions of check:\n" +
-         flagLines(Verb::Check) + "\nOptions of time:\n" +
-         flagLines(Verb::Time) +
+         "selftest runs every kernel on a few small problems of odd sizes, "
+         "with the limits of\ncheck, and prints a line for each kernel.\n\n"
+         "ablate takes a library of fa-gen --ablation. It checks and times "
+         "each "
+         "kernel of one\nproblem beside the others, in the order of the steps, "
+         "and prints the rates and what\neach step gained over the one "
+         "before.\n\n"
+         "launch prints the microseconds that fa_forward takes of the host for "
+         "each kernel,\nwith what the driver takes, on a small problem.\n\n"
+         "Options of all (and what holds without them):\n" +
+         flagLines({}) + "\nOptions of check:\n" + flagLines({Verb::Check}) +
+         "\nOptions of time and ablate:\n" + flagLines(kTiming) +
+         "\nOptions of time:\n" + flagLines({Verb::Time}) +
+         "\nOptions of ablate:\n" + flagLines({Verb::Ablate}) +
+         "\nOptions of launch:\n" + flagLines({Verb::Launch}) +
          "\nExit status: 0 fine, 1 a check or the library failed, 2 wrong "
          "usage, 3 a kernel\nhangs, 77 no GPU.\n";
 }
@@ -280,8 +355,9 @@ static std::string applyFlag(const std::vector<std::string> &words, size_t &at,
   const Flag *flag = findFlag(name);
   if (!flag)
     return "unknown option " + name;
-  if (flag->verb != Verb::Help && flag->verb != options.verb)
-    return name + " is an option of " + verbName(flag->verb) + " only";
+  if (!flag->verbs.empty() && std::find(flag->verbs.begin(), flag->verbs.end(),
+                                        options.verb) == flag->verbs.end())
+    return name + " is an option of " + joinVerbs(flag->verbs) + " only";
   std::string value;
   if (!*flag->form && equals != std::string::npos)
     return name + " takes no value";
@@ -301,12 +377,13 @@ static bool isHelp(const std::string &word) {
 
 static bool parseVerb(const std::string &word, Options &options,
                       std::string &error) {
-  if (word == "check")
-    options.verb = Verb::Check;
-  else if (word == "time")
-    options.verb = Verb::Time;
-  else
-    error = "unknown verb " + word + " (known: check, time)";
+  for (const VerbName &entry : kVerbs)
+    if (word == entry.name)
+      options.verb = entry.verb;
+  if (options.verb == Verb::Help)
+    error = "unknown verb " + word + " (known: " + joinVerbs({}) + ")";
+  if (options.verb == Verb::Ablate)
+    options.seqs = {1024, 4096};
   return error.empty();
 }
 
@@ -336,7 +413,7 @@ fa::bench::parseCommandLine(const std::vector<std::string> &words,
     if (isHelp(word))
       return options;
   if (words.empty())
-    error = "a verb is missing (known: check, time)";
+    error = "a verb is missing (known: " + joinVerbs({}) + ")";
   else if (parseVerb(words[0], options, error))
     parseWords(words, options, error);
   if (!error.empty())

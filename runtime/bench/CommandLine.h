@@ -17,7 +17,7 @@
 
 namespace fa::bench {
 
-enum class Verb { Help, Check, Time };
+enum class Verb { Help, Check, Time, Ablate, Selftest, Launch };
 
 struct Options {
   Verb verb = Verb::Help;
@@ -39,7 +39,13 @@ struct Options {
   Distribution distribution;
   bool verbose = false;
 
-  /// time.
+  /// ablate: CSV instead of a table.
+  bool csv = false;
+
+  /// launch.
+  int launches = 10000;
+
+  /// time and ablate.
   std::string name = "flashloom";
   std::vector<int64_t> seqs = {512, 1024, 2048, 4096, 8192, 16384};
   /// Decoding, of so many queries against caches of `seqs` keys; 0: as many

@@ -34,8 +34,21 @@ static int run(const Options &options) {
   std::unique_ptr<Device> device = openDevice();
   if (!device)
     return kNoGpu;
-  return options.verb == Verb::Check ? runCheck(options, library, *device)
-                                     : runTime(options, library, *device);
+  switch (options.verb) {
+  case Verb::Check:
+    return runCheck(options, library, *device);
+  case Verb::Time:
+    return runTime(options, library, *device);
+  case Verb::Ablate:
+    return runAblate(options, library, *device);
+  case Verb::Selftest:
+    return runSelftest(options, library, *device);
+  case Verb::Launch:
+    return runLaunch(options, library, *device);
+  case Verb::Help:
+    break;
+  }
+  return kUsage;
 }
 
 int main(int argc, char **argv) {

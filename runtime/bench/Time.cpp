@@ -5,10 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Cell.h"
 #include "Failure.h"
-#include "Float16.h"
 #include "Launch.h"
-#include "Parallel.h"
 #include "SmClock.h"
 #include "Stopwatch.h"
 #include "Verbs.h"
@@ -24,15 +23,6 @@ using namespace fa;
 using namespace fa::bench;
 
 namespace {
-
-/// Buffers that every cell of one element type views with its own shape.
-struct Buffers {
-  Buffers(const Device &device, fa_dtype dtype, int64_t elements,
-          uint64_t seed);
-
-  fa_dtype dtype;
-  DeviceBuffer q, k, v, o, lse;
-};
 
 class Timer {
 public:
@@ -58,98 +48,12 @@ private:
 
 } // namespace
 
-/// Above this many elements draws are repeated: speed does not depend on it.
-static constexpr int64_t kMostDraws = int64_t(1) << 25;
-
-/// `all` normal draws of an element type on the device.
-static void uploadNormal(const DeviceBuffer &buffer, fa_dtype dtype,
-                         int64_t all, uint64_t stream) {
-  int64_t count = std::min(all, kMostDraws);
-  std::vector<uint8_t> bytes(count * rt::dtypeBytes(dtype));
-  parallelRanges(count, 1 << 16, [&](int64_t lo, int64_t hi) {
-    std::vector<float> values(hi - lo);
-    for (int64_t i = lo; i < hi; ++i)
-      values[i - lo] = normal(stream, i);
-    narrow(dtype, values.data(), bytes.data() + lo * rt::dtypeBytes(dtype),
-           hi - lo);
-  });
-  for (int64_t first = 0; first < all; first += count)
-    buffer.upload(bytes.data(),
-                  std::min(count, all - first) * rt::dtypeBytes(dtype),
-                  first * rt::dtypeBytes(dtype));
-}
-
-Buffers::Buffers(const Device &device, fa_dtype dtype, int64_t elements,
-                 uint64_t seed)
-    : dtype(dtype), q(device, elements * rt::dtypeBytes(dtype)),
-      k(device, elements * rt::dtypeBytes(dtype)),
-      v(device, elements * rt::dtypeBytes(dtype)),
-      o(device, elements * rt::dtypeBytes(dtype)),
-      lse(device, elements * sizeof(float)) {
-  uploadNormal(q, dtype, elements, 4 * seed);
-  uploadNormal(k, dtype, elements, 4 * seed + 1);
-  uploadNormal(v, dtype, elements, 4 * seed + 2);
-}
-
-static fa_tensor viewOf(const DeviceBuffer &buffer, fa_dtype dtype,
-                        int64_t batch, int64_t heads, int64_t seq, int64_t dim,
-                        Layout layout) {
-  fa_tensor tensor = {buffer.data(),
-                      dtype,
-                      4,
-                      {batch, heads, seq, dim},
-                      {heads * seq * dim, seq * dim, dim, 1}};
-  if (layout == Layout::Bshd) {
-    tensor.strides[1] = dim;
-    tensor.strides[2] = heads * dim;
-  }
-  return tensor;
-}
-
-static fa_forward_params cellParams(const rt::Kernel &kernel,
-                                    const Sizes &sizes, const Buffers &buffers,
-                                    Layout layout) {
-  fa_forward_params params = {};
-  params.struct_size = sizeof(params);
-  auto ofQueries = [&](const DeviceBuffer &buffer, int64_t dim) {
-    return viewOf(buffer, kernel.dtype, sizes.batch, sizes.heads, sizes.seqQ,
-                  dim, layout);
-  };
-  auto ofKeys = [&](const DeviceBuffer &buffer, int64_t dim) {
-    return viewOf(buffer, kernel.dtype, sizes.batch, sizes.kvHeads, sizes.seqKv,
-                  dim, layout);
-  };
-  params.q = ofQueries(buffers.q, sizes.dim);
-  params.k = ofKeys(buffers.k, sizes.dim);
-  params.v = ofKeys(buffers.v, sizes.dimV);
-  params.o = ofQueries(buffers.o, sizes.dimV);
-  params.lse = {buffers.lse.data(),
-                FA_F32,
-                3,
-                {sizes.batch, sizes.heads, sizes.seqQ, 0},
-                {sizes.heads * sizes.seqQ, sizes.seqQ, 1, 0}};
-  params.scale = defaultScale(kernel);
-  params.variant = kernel.variant.c_str();
-  return params;
-}
-
 /// A batch's sequences as one, behind each other.
 static Sizes packed(Sizes sizes) {
   sizes.seqQ *= sizes.batch;
   sizes.seqKv *= sizes.batch;
   sizes.batch = 1;
   return sizes;
-}
-
-/// The columns of a cell from dtype to seq_kv.
-static std::string cellColumns(const rt::Kernel &kernel, const Sizes &sizes) {
-  std::string text = std::string(rt::dtypeName(kernel.dtype)) + "," +
-                     std::to_string(kernel.headDim) + "," +
-                     std::to_string(kernel.headDimV) + "," + kernel.variant;
-  for (int64_t size :
-       {sizes.batch, sizes.heads, sizes.kvHeads, sizes.seqQ, sizes.seqKv})
-    text += "," + std::to_string(size);
-  return text;
 }
 
 double Timer::measure(size_t index, const fa_forward_params &params) {
@@ -251,8 +155,7 @@ int Timer::run() {
   int status = kOk;
   std::unique_ptr<Buffers> buffers;
   std::fprintf(stderr, "# %s\n", device.describe().c_str());
-  std::printf("peer,pass,dtype,head_dim,head_dim_v,variant,batch,heads,"
-              "kv_heads,seq_q,seq_kv,median_ms,rate\n");
+  std::fputs(kCsvHeader, stdout);
   // Cells that are not decoding's have as many queries as keys.
   std::vector<size_t> kernels =
       options.sq ? preferredKernels(library, fitting, options.sq,

@@ -22,6 +22,28 @@ inline constexpr int kOk = 0, kFailed = 1, kUsage = 2, kNoGpu = 77;
 int runCheck(const Options &options, rt::Library &library,
              const Device &device);
 
+/// Checks each kernel on a few small problems, in seconds; the exit status.
+int runSelftest(const Options &options, rt::Library &library,
+                const Device &device);
+
+/// `options` with the problems of the self-test.
+Options selftestOptions(const Options &options);
+
+/// Whether a kernel is right on the problems of `options`; prints a line for
+/// each where it is not. Throws rt::Failure where a launch fails.
+bool checkKernel(const Options &options, rt::Library &library,
+                 const Device &device, size_t index);
+
+/// Checks and times the kernels of each problem beside one another, in the
+/// order of the manifest, and prints what each gained over the one before; the
+/// exit status.
+int runAblate(const Options &options, rt::Library &library,
+              const Device &device);
+
+/// Prints what a call of fa_forward costs the host; the exit status.
+int runLaunch(const Options &options, rt::Library &library,
+              const Device &device);
+
 /// Times the library's cells; returns the exit status.
 int runTime(const Options &options, rt::Library &library, const Device &device);
 

@@ -137,6 +137,7 @@ void fa::rt::launch(Library &library, size_t index, const Problem &problem,
   if (!kernel.plan.launches.empty())
     return launchPlan(library, index, problem, params, stream);
   requireNoSplits(kernel, params);
+  checkRowStride(params);
   checkTensorMaps(kernel, params);
   unsigned blocks = gridSize(kernel, params);
   if (kernel.blocksPerSM)

@@ -94,7 +94,8 @@ PackedHeads fa::rt::packHeads(const Kernel &kernel, const Problem &problem,
     int64_t strides[3];
     for (size_t i = 0; i != 3; ++i)
       strides[i] = packedStride(*tensors[i], group, rowsFirst);
-    if (!strides[0] || !strides[1] || !strides[2])
+    // Kernels know lse's last stride to be 1.
+    if (!strides[0] || !strides[1] || strides[2] != 1)
       continue;
     for (size_t i = 0; i != 3; ++i)
       packTensorHeads(*tensors[i], group, strides[i]);
@@ -323,6 +324,7 @@ void fa::rt::launchPlan(Library &library, size_t index, const Problem &given,
   const PackedHeads packed = packHeads(kernel, given, arguments);
   const Problem &problem = packed.problem;
   const fa_forward_params &params = packed.params;
+  checkRowStride(params);
   int64_t splits = chooseSplits(library, index, problem, params);
   checkWorkspace(kernel, problem, params, splits);
   PlanLauncher launcher(kernel, problem, params, splits);

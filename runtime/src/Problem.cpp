@@ -135,6 +135,13 @@ Problem fa::rt::checkProblem(const fa_forward_params *params) {
           params->v.sizes[3]};
 }
 
+void fa::rt::checkRowStride(const fa_forward_params &params) {
+  const fa_tensor &lse = params.lse;
+  if (lse.sizes[2] > 1 && lse.strides[2] != 1)
+    refuse("lse", "stride of dimension 2 (seq_q) must be 1",
+           std::to_string(lse.strides[2]));
+}
+
 int64_t fa::rt::sizeOf(Argument argument, const Problem &problem) {
   switch (argument) {
   case Argument::Batch:

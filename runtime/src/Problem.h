@@ -38,6 +38,11 @@ struct Problem {
 /// value.
 Problem checkProblem(const fa_forward_params *params);
 
+/// Checks that lse's rows are neighbours, as kernels know them to be. Where
+/// heads are packed as rows, `params` are those after it. Throws
+/// Failure(FA_INVALID_ARGUMENT).
+void checkRowStride(const fa_forward_params &params);
+
 /// The problem's size that an argument (Batch to SeqKv) stands for.
 int64_t sizeOf(Argument argument, const Problem &problem);
 

@@ -31,12 +31,13 @@ std::string readAll(FILE *file) {
   return text;
 }
 
-/// Runs fa-bench; with `gpu` on the fake driver, else on none.
-Outcome runBench(const std::string &arguments, bool gpu = true) {
+/// Runs a program; with `gpu` on the fake driver, else on none.
+Outcome runProgram(const std::string &program, const std::string &arguments,
+                   bool gpu) {
   TestFolder scratch(std::string("{}"));
   std::string errors = scratch.path() + "/stderr";
   std::string libraries = gpu ? FA_FAKE_CUDA : scratch.path();
-  std::string command = "LD_LIBRARY_PATH=" + libraries + " " FA_BENCH " " +
+  std::string command = "LD_LIBRARY_PATH=" + libraries + " " + program + " " +
                         arguments + " 2>" + errors;
   FILE *pipe = popen(command.c_str(), "r");
   std::string out = readAll(pipe);
@@ -45,6 +46,10 @@ Outcome runBench(const std::string &arguments, bool gpu = true) {
   std::string err = readAll(file);
   std::fclose(file);
   return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, out, err};
+}
+
+Outcome runBench(const std::string &arguments, bool gpu = true) {
+  return runProgram(FA_BENCH, arguments, gpu);
 }
 
 /// A library of one kernel of head_dim 16 that does what `behaviour` says.
@@ -77,7 +82,8 @@ const char *const kSizes =
 TEST(Bench, UsageErrorsExit2) {
   Outcome outcome = runBench("tune dir");
   EXPECT_EQ(outcome.status, 2);
-  EXPECT_EQ(outcome.err, "fa-bench: unknown verb tune (known: check, time)\n"
+  EXPECT_EQ(outcome.err, "fa-bench: unknown verb tune (known: check, time, "
+                         "ablate, selftest, launch)\n"
                          "Try fa-bench --help.\n");
   EXPECT_EQ(runBench("--help").status, 0);
 }
@@ -207,4 +213,115 @@ TEST(Bench, PrintsTimingsAsCsv) {
             "seq_q,seq_kv,median_ms,rate\n"
             "mine,fwd,bf16,1024,1024,causal,8192,2,2,2,2,0.5000,0.3\n");
   EXPECT_EQ(outcome.err, "# Fake GPU, sm_80, CUDA driver 13.0\n");
+}
+
+TEST(Bench, SelftestHasALineForEachKernel) {
+  Outcome outcome = runBench("selftest " + BenchLibrary("right").folder.path());
+  EXPECT_EQ(outcome.status, 0) << outcome.out << outcome.err;
+  EXPECT_NE(outcome.out.find("ok   a: 6 problems, 0 failed, "),
+            std::string::npos)
+      << outcome.out;
+  EXPECT_NE(outcome.out.find("Fake GPU, sm_80, CUDA driver 13.0 in "),
+            std::string::npos)
+      << outcome.out;
+}
+
+TEST(Bench, SelftestFindsAFault) {
+  Outcome outcome =
+      runBench("selftest " + BenchLibrary("nan-keys", "full").folder.path());
+  EXPECT_EQ(outcome.status, 1);
+  EXPECT_NE(outcome.out.find("FAIL a: 6 problems, "), std::string::npos)
+      << outcome.out;
+}
+
+namespace {
+
+/// Two steps of one problem, of few rows, which the fake takes half a
+/// millisecond for each.
+json ladderManifest() {
+  std::vector<json> kernels;
+  for (const char *pipeline : {"fa1", "fa2"}) {
+    json kernel = BenchLibrary::entry("causal");
+    kernel["name"] = pipeline;
+    kernel["pipeline"] = pipeline;
+    kernel["file"] = std::string(pipeline) + ".cubin";
+    kernel["head_dim"] = kernel["head_dim_v"] = 1024;
+    kernels.push_back(kernel);
+  }
+  return manifestJson(kernels);
+}
+
+} // namespace
+
+TEST(Bench, AblatePrintsATableAndCsv) {
+  TestFolder folder(ladderManifest());
+  for (const char *pipeline : {"fa1", "fa2"})
+    folder.write(std::string(pipeline) + ".cubin", "right causal");
+  std::string options = " --seqs=2 --runs=1 --warmup=0";
+  Outcome outcome = runBench("ablate " + folder.path() + options);
+  EXPECT_EQ(outcome.status, 0) << outcome.out << outcome.err;
+  EXPECT_NE(outcome.out.find("bf16, D 1024, causal, batch 8192, heads 2, S 2"),
+            std::string::npos)
+      << outcome.out;
+  EXPECT_NE(outcome.out.find("  fa2                       0.500"),
+            std::string::npos)
+      << outcome.out;
+  outcome = runBench("ablate " + folder.path() + options + " --csv --name=x");
+  EXPECT_NE(outcome.out.find("\nx-fa2,fwd,bf16,1024,1024,causal,8192,2,2,2,2,"
+                             "0.5000,"),
+            std::string::npos)
+      << outcome.out;
+}
+
+TEST(Bench, AblateChecksEachStep) {
+  TestFolder folder(ladderManifest());
+  folder.write("fa1.cubin", "wrong causal");
+  folder.write("fa2.cubin", "right causal");
+  Outcome outcome =
+      runBench("ablate " + folder.path() + " --seqs=2 --runs=1 --warmup=0");
+  EXPECT_EQ(outcome.status, 1);
+  EXPECT_EQ(outcome.out.rfind("FAIL fa1 b2 h3 q1 kv20: ", 0), 0u)
+      << outcome.out;
+}
+
+TEST(Bench, AblateNeedsTwoKernelsOfOneProblem) {
+  Outcome outcome = runBench("ablate " + BenchLibrary("right").folder.path());
+  EXPECT_EQ(outcome.status, 1);
+  EXPECT_NE(outcome.err.find("make it with fa-gen --ablation\n"),
+            std::string::npos)
+      << outcome.err;
+}
+
+TEST(Bench, LaunchPrintsWhatACallCosts) {
+  Outcome outcome = runBench("launch " + BenchLibrary("right").folder.path() +
+                             " --launches=300");
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_EQ(outcome.out.rfind("dtype,head_dim,variant,median_us,least_us\n"
+                              "bf16,16,causal,",
+                              0),
+            0u)
+      << outcome.out;
+}
+
+TEST(Example, RunsFromAllocationToResults) {
+  json kernel = kernelJson("a");
+  kernel["dtype"] = "f16";
+  kernel["head_dim"] = kernel["head_dim_v"] = 64;
+  TestFolder folder(manifestJson({kernel}));
+  folder.write("a.cubin", "right causal");
+  Outcome outcome = runProgram(FA_EXAMPLE, folder.path(), /*gpu=*/true);
+  EXPECT_EQ(outcome.status, 0) << outcome.out << outcome.err;
+  EXPECT_NE(outcome.out.find("1 kernels\n"), std::string::npos);
+  EXPECT_NE(outcome.out.find(", o[1] is v[1]\n"), std::string::npos)
+      << outcome.out;
+  EXPECT_NE(outcome.out.find("FA_INVALID_ARGUMENT: "), std::string::npos)
+      << outcome.out;
+}
+
+TEST(Example, SaysWhatIsMissing) {
+  Outcome outcome = runProgram(FA_EXAMPLE, "/nonexistent", /*gpu=*/true);
+  EXPECT_EQ(outcome.status, 1);
+  EXPECT_NE(outcome.err.find("/nonexistent/manifest.json: cannot be read"),
+            std::string::npos)
+      << outcome.err;
 }

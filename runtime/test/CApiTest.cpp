@@ -10,6 +10,8 @@
 #include "FakeDriver.h"
 #include "TestLibrary.h"
 
+#include <algorithm>
+#include <chrono>
 #include <cstring>
 #include <gtest/gtest.h>
 #include <thread>
@@ -156,4 +158,27 @@ TEST(CApiStatus, HasNames) {
   for (int status = FA_SUCCESS; status <= FA_INTERNAL_ERROR; ++status)
     EXPECT_EQ(std::strncmp(fa_status_name(fa_status(status)), "FA_", 3), 0);
   EXPECT_STREQ(fa_status_name(fa_status(99)), "unknown status");
+}
+
+/// The most that the library itself may take of a launch, in microseconds; on
+/// an idle machine it is about one.
+static constexpr double kMostMicroseconds = 5;
+
+TEST_F(CApi, ALaunchCostsTheHostLittle) {
+  fa_forward_params params = forwardParams();
+  ASSERT_EQ(fa_forward(library, &params, nullptr), FA_SUCCESS)
+      << fa_last_error();
+  double least = 1e9;
+  for (int batch = 0; batch < 50; ++batch) {
+    const int calls = 100;
+    fake.launches.clear();
+    auto start = std::chrono::steady_clock::now();
+    for (int i = 0; i < calls; ++i)
+      fa_forward(library, &params, nullptr);
+    std::chrono::duration<double, std::micro> elapsed =
+        std::chrono::steady_clock::now() - start;
+    least = std::min(least, elapsed.count() / calls);
+  }
+  RecordProperty("microseconds", std::to_string(least));
+  EXPECT_LT(least, kMostMicroseconds);
 }

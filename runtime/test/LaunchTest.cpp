@@ -132,3 +132,16 @@ TEST(Launch, WithoutKeysItLaunches) {
   launch(library, 0, checkProblem(&params), params, nullptr);
   EXPECT_EQ(fake.launches.size(), 1u);
 }
+
+TEST(Launch, RefusesRowsOfLseThatAreNoNeighbours) {
+  FakeDriver fake;
+  TestFolder folder(manifestJson({kernelJson("a")}));
+  Library library(folder.path());
+  fa_forward_params params = forwardParams();
+  params.lse.strides[2] = 3;
+  EXPECT_EQ(failureOf([&] {
+              launch(library, 0, checkProblem(&params), params, nullptr);
+            }),
+            "lse: stride of dimension 2 (seq_q) must be 1 (found 3)");
+  EXPECT_TRUE(fake.launches.empty());
+}

@@ -139,6 +139,14 @@ TEST_F(Plan, PacksHeadsThatFollowOneAnother) {
   });
   EXPECT_EQ(mixed.sizes[1], 8);
   EXPECT_EQ(mixed.sizes[2], 3);
+  // Rows of lse are neighbours, in memory too.
+  fa_tensor padded = packedQuery([](fa_forward_params &params) {
+    for (fa_tensor *t : {&params.q, &params.o, &params.lse})
+      t->sizes[2] = 1;
+    params.lse.strides[1] = 4;
+  });
+  EXPECT_EQ(padded.sizes[1], 8);
+  EXPECT_EQ(padded.sizes[2], 1);
   // One head of k and v: rows (query, head) in all three.
   fa_tensor mqa = packedQuery([](fa_forward_params &params) {
     params.k.sizes[1] = params.v.sizes[1] = 1;

@@ -20,19 +20,21 @@
 // RUN: %{run} %{divided} --overlap-softmax --ping-pong --persistent
 // RUN: %{run} %{divided} --overlap-softmax --ping-pong --persistent=dynamic=true
 // REDEFINE: %{order} = --sim-seed=3 --sim-blocks=2
+// RUN: %{run} %{divided} --overlap-softmax --ping-pong --persistent --unroll-stages
 // RUN: %{run} --fa3
+// RUN: %{run} --fa3=stages=1
 // RUN: %{run} --fa3="br=128 teams=2 bc=64 stages=3"
 
 // Lazy rescaling, through all of them.
 // REDEFINE: %{rescale} = lazy
-// RUN: %{run} %{divided} --overlap-softmax --ping-pong
+// RUN: %{run} %{divided} --overlap-softmax --ping-pong --unroll-stages
 // RUN: %{run} --fa3=rescale=lazy
 
 // A window, whose full blocks lie between partial ones; D 128 and bf16.
 // RUN: sed -e s/f16/bf16/g -e s/x64x/x128x/g -e 's/#attn.causal/#attn.window<left = 150, right = 0>/' %s > %t.window.mlir
 // REDEFINE: %{file} = %t.window.mlir
 // REDEFINE: %{rescale} = always
-// RUN: %{run} %{divided} --overlap-softmax
+// RUN: %{run} %{divided} --overlap-softmax --unroll-stages
 // RUN: %{run} --fa3
 
 // Without a mask.

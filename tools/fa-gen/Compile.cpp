@@ -25,12 +25,14 @@
 using namespace mlir;
 using namespace fa;
 
-std::string fa::kernelName(const KernelSpec &spec, StringRef arch) {
+std::string fa::kernelName(const KernelSpec &spec, const AblationStep &step,
+                           StringRef arch) {
   std::string dims = "d" + std::to_string(spec.headDim);
   if (spec.headDimV != spec.headDim)
     dims += "v" + std::to_string(spec.headDimV);
   return "fwd_" + spec.dtype + "_" + dims + "_" + spec.variant + "_" +
-         (spec.isDecode ? "decode_" : "") + arch.str();
+         (spec.isDecode ? "decode_" : "") + arch.str() +
+         (&step == &getFa2Step() ? "" : "_" + step.name.str());
 }
 
 /// The manifest's `grid`.
@@ -55,6 +57,18 @@ static int64_t integer(DictionaryAttr figures, StringRef name) {
   return attr ? attr.getInt() : 0;
 }
 
+/// The manifest's `tensor_maps`.
+static llvm::json::Array describeTensorMaps(const KernelSpec &spec,
+                                            ArrayAttr maps) {
+  llvm::json::Array entries;
+  for (auto map : maps.getAsRange<cta::TensorMapAttr>())
+    entries.push_back(llvm::json::Object{{"tensor", spec.params[map.getArg()]},
+                                         {"rows", map.getRows()},
+                                         {"cols", map.getCols()},
+                                         {"swizzle", map.getSwizzle()}});
+  return entries;
+}
+
 /// Fills the entry of a kernel of one launch from its figures.
 static LogicalResult describeLaunch(const KernelSpec &spec,
                                     DictionaryAttr figures,
@@ -69,6 +83,8 @@ static LogicalResult describeLaunch(const KernelSpec &spec,
   kernel.entry["grid"] = describeGrid(spec, extents);
   kernel.entry["block"] = block[0];
   kernel.entry["shared_bytes"] = integer(figures, "dynamic_shared");
+  if (auto maps = figures.getAs<ArrayAttr>("tensor_maps"))
+    kernel.entry["tensor_maps"] = describeTensorMaps(spec, maps);
   if (!kernel.isCubin)
     return success();
   kernel.entry["registers"] = integer(figures, "registers");
@@ -80,22 +96,32 @@ static LogicalResult describeLaunch(const KernelSpec &spec,
 /// Fills the entry from what `--emit-cubin` reports, and from the launch plan
 /// where there is one.
 static LogicalResult describe(const KernelSpec &spec, gpu::ObjectAttr object,
-                              func::FuncOp plan, int64_t splitKeys,
-                              CompiledKernel &kernel) {
+                              func::FuncOp plan, CompiledKernel &kernel) {
   auto report = object.getProperties().getAs<DictionaryAttr>("fa.ptxas");
   auto figures = report.getAs<DictionaryAttr>("kernels");
   kernel.entry["params"] = llvm::json::Array(spec.entries);
   if (kernel.isCubin)
     kernel.entry["ptxas"] = report.getAs<StringAttr>("version").str();
+  // All kernels of a plan have its schedule.
+  attn::ScheduleAttr schedule;
+  for (NamedAttribute named : figures)
+    schedule = cast<DictionaryAttr>(named.getValue())
+                   .getAs<attn::ScheduleAttr>("schedule");
+  if (!schedule)
+    return failure();
+  std::string text;
+  llvm::raw_string_ostream(text) << schedule;
+  kernel.entry["schedule"] = text;
   if (plan)
-    return describePlan(plan, spec, figures, splitKeys, kernel.entry);
+    return describePlan(plan, spec, figures, schedule.getBc(), kernel.entry);
   return describeLaunch(spec, figures.getAs<DictionaryAttr>(spec.function),
                         kernel);
 }
 
 /// The pipeline's options for `spec`.
 static void setOptions(PipelineOptions &options, const KernelSpec &spec,
-                       StringRef arch, const ScheduleOverrides &overrides) {
+                       const AblationStep &step, StringRef arch,
+                       const ScheduleOverrides &overrides) {
   options.target = arch.str();
   options.br = overrides.br;
   options.bc = overrides.bc;
@@ -103,6 +129,8 @@ static void setOptions(PipelineOptions &options, const KernelSpec &spec,
   options.stages = overrides.stages;
   options.rescale = overrides.rescale;
   options.blockLists = !spec.isDecode;
+  options.partition = step.partition.str();
+  options.allowSpills = step.maySpill;
   if (!spec.isDecode)
     return;
   options.splitKV = "argument";
@@ -114,7 +142,7 @@ static void setOptions(PipelineOptions &options, const KernelSpec &spec,
 
 FailureOr<CompiledKernel>
 fa::compileKernel(const DialectRegistry &registry, const KernelSpec &spec,
-                  StringRef arch, StringRef hash,
+                  const AblationStep &step, StringRef arch, StringRef hash,
                   const ScheduleOverrides &overrides) {
   auto start = std::chrono::steady_clock::now();
   MLIRContext context(registry, MLIRContext::Threading::DISABLED);
@@ -127,24 +155,12 @@ fa::compileKernel(const DialectRegistry &registry, const KernelSpec &spec,
   if (!module)
     return failure();
 
-  // 1. The schedule, read before the function becomes a kernel; then the rest.
-  std::string schedule;
-  PassManager front(&context);
+  // 1. The passes.
+  PassManager passes(&context);
   PipelineOptions options;
-  setOptions(options, spec, arch, overrides);
-  options.level = Level::Arithmetic;
-  buildFa2Pipeline(front, options);
-  if (failed(front.run(*module)))
-    return failure();
-  int64_t splitKeys = 1;
-  if (auto attr = module->lookupSymbol(spec.function)
-                      ->getAttrOfType<attn::ScheduleAttr>("attn.schedule")) {
-    llvm::raw_string_ostream(schedule) << attr;
-    splitKeys = attr.getBc();
-  }
-  PassManager back(&context);
-  buildKernelPipeline(back, options);
-  if (failed(back.run(*module)))
+  setOptions(options, spec, step, arch, overrides);
+  buildPipeline(passes, options, step.passes);
+  if (failed(passes.run(*module)))
     return failure();
 
   // 2. Its code and its figures.
@@ -153,11 +169,10 @@ fa::compileKernel(const DialectRegistry &registry, const KernelSpec &spec,
     auto object = cast<gpu::ObjectAttr>(binary.getObjects()[0]);
     kernel.data = object.getObject().str();
     kernel.isCubin = object.getFormat() == gpu::CompilationTarget::Binary;
-    if (failed(
-            describe(spec, object, findPlan(*module, spec), splitKeys, kernel)))
+    if (failed(describe(spec, object, findPlan(*module, spec), kernel)))
       return binary.emitError("the kernel's launch has no form in a manifest");
   }
-  std::string name = kernelName(spec, arch);
+  std::string name = kernelName(spec, step, arch);
   const char *format = kernel.isCubin ? "cubin" : "ptx";
   kernel.entry["name"] = name;
   kernel.entry["file"] = name + "." + format;
@@ -168,14 +183,16 @@ fa::compileKernel(const DialectRegistry &registry, const KernelSpec &spec,
   kernel.entry["head_dim"] = spec.headDim;
   kernel.entry["head_dim_v"] = spec.headDimV;
   kernel.entry["variant"] = spec.variant;
-  kernel.entry["pipeline"] = "fa2";
+  kernel.entry["pipeline"] = step.name;
   kernel.entry["gqa"] = true;
+  // The budgets of its roles take all registers of a multiprocessor.
+  if (step.passes.persistent)
+    kernel.entry["blocks_per_sm"] = 1;
   if (spec.isDecode) {
     kernel.entry["max_rows"] = options.br.getValue();
     kernel.entry["packs_heads"] = spec.variant == "full";
   }
   kernel.entry["hash"] = hash.str();
-  kernel.entry["schedule"] = schedule;
   kernel.seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start)
           .count();

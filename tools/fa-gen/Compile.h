@@ -12,6 +12,8 @@
 
 #include "fa/Pipelines/Pipelines.h"
 
+#include "fa/Pipelines/Pipelines.h"
+
 #include "llvm/Support/JSON.h"
 
 namespace fa {
@@ -34,15 +36,17 @@ struct ScheduleOverrides {
 /// cores take.
 inline constexpr int64_t kDecodeRows = 16;
 
-/// The kernel's name: fwd_bf16_d128_causal_sm_80.
-std::string kernelName(const KernelSpec &spec, llvm::StringRef arch);
+/// The kernel's name: fwd_bf16_d128_causal_sm_80, and the step where it is not
+/// the last one.
+std::string kernelName(const KernelSpec &spec, const AblationStep &step,
+                       llvm::StringRef arch);
 
-/// Compiles `spec` for `arch` by `--fa2`, in a context of its own. Diagnostics
-/// go to stderr.
+/// Compiles `spec` for `arch` by the passes of `step`, in a context of its own.
+/// Diagnostics go to stderr.
 mlir::FailureOr<CompiledKernel>
 compileKernel(const mlir::DialectRegistry &registry, const KernelSpec &spec,
-              llvm::StringRef arch, llvm::StringRef hash,
-              const ScheduleOverrides &overrides);
+              const AblationStep &step, llvm::StringRef arch,
+              llvm::StringRef hash, const ScheduleOverrides &overrides);
 
 } // namespace fa
 

@@ -61,6 +61,19 @@ static cl::opt<unsigned> jobs("j", cl::init(0),
                               cl::desc("kernels at a time (0: one a core)"),
                               cl::cat(category));
 
+static cl::list<std::string>
+    pipelines("pipelines", cl::CommaSeparated,
+              cl::desc("the steps from FlashAttention 1 to 3 that kernels are "
+                       "made by: fa1, interchange, delay-normalization, "
+                       "skip-masked-blocks, split-q, stage-tiles, fa2; for "
+                       "sm_90a also warpgroups, specialize-warps, "
+                       "overlap-softmax, ping-pong, fa3 (fa2)"),
+              cl::cat(category));
+static cl::opt<bool> ablation("ablation",
+                              cl::desc("kernels by each of these steps, for "
+                                       "fa-bench ablate"),
+                              cl::cat(category));
+
 static ScheduleOverrides overrides;
 static cl::opt<int64_t, true>
     brOption("br", cl::location(overrides.br), cl::init(0),
@@ -149,6 +162,51 @@ static FailureOr<std::vector<KernelSpec>> collectSpecs(MLIRContext &context) {
   return specs;
 }
 
+static FailureOr<std::vector<const AblationStep *>> collectSteps() {
+  std::vector<const AblationStep *> steps;
+  std::string known;
+  for (const AblationStep &step : getAblationSteps()) {
+    known += (known.empty() ? "" : ", ") + step.name.str();
+    if (ablation)
+      steps.push_back(&step);
+  }
+  if (ablation && !pipelines.empty())
+    return fail("--ablation takes all steps: leave --pipelines out");
+  for (const std::string &name : pipelines) {
+    const AblationStep *step = findAblationStep(name);
+    if (!step)
+      return fail("unknown pipeline '" + name + "', expected some of " + known);
+    steps.push_back(step);
+  }
+  if (steps.empty())
+    steps.push_back(&getFa2Step());
+  // The runtime takes the first kernel of those that fit: the furthest step.
+  // The ladder's own table goes upwards.
+  if (!ablation)
+    llvm::sort(steps, std::greater<>());
+  return steps;
+}
+
+/// Why kernels of `spec` are not made by `step` for `arch`; "" where they are.
+static std::string whyNotMade(const KernelSpec &spec, const AblationStep &step,
+                              const std::string &arch) {
+  constexpr int64_t kSegmentCols = 64;
+  if (!step.passes.warpgroups)
+    return "";
+  if (!Target::lookup(arch)->has(Instruction::Wgmma))
+    return "needs wgmma, which " + arch + " has not";
+  if (spec.isDecode)
+    return "makes no kernels for decoding yet";
+  for (int64_t dim : {spec.headDim, spec.headDimV})
+    if (dim % kSegmentCols)
+      return "takes head dimensions in multiples of 64, found " +
+             std::to_string(dim);
+  for (const char *name : {"kv_lens", "cu_seqlens_q"})
+    if (llvm::is_contained(spec.params, name))
+      return std::string("takes no ") + name + " yet";
+  return "";
+}
+
 static FailureOr<std::vector<std::string>> collectArchs() {
   std::vector<std::string> names(archs.begin(), archs.end());
   if (names.empty())
@@ -168,6 +226,7 @@ namespace {
 /// One kernel of the library, made or kept.
 struct Job {
   const KernelSpec *spec;
+  const AblationStep *step;
   std::string arch;
   std::string hash;
   std::optional<llvm::json::Object> entry;
@@ -178,6 +237,7 @@ public:
   explicit Library(const DialectRegistry &registry) : registry(registry) {}
 
   LogicalResult make(const std::vector<KernelSpec> &specs,
+                     const std::vector<const AblationStep *> &steps,
                      const std::vector<std::string> &archNames);
 
 private:
@@ -202,7 +262,8 @@ std::string Library::path(StringRef file) {
 void Library::report(const Job &job, const llvm::Twine &what) {
   std::lock_guard<std::mutex> lock(mutex);
   llvm::errs() << "[" << ++done << "/" << all.size() << "] "
-               << kernelName(*job.spec, job.arch) << ": " << what << "\n";
+               << kernelName(*job.spec, *job.step, job.arch) << ": " << what
+               << "\n";
 }
 
 /// Registers, spilled bytes and shared memory of a launch.
@@ -229,8 +290,8 @@ static std::string describeFigures(const CompiledKernel &kernel) {
 }
 
 void Library::run(Job &job) {
-  FailureOr<CompiledKernel> kernel =
-      compileKernel(registry, *job.spec, job.arch, job.hash, overrides);
+  FailureOr<CompiledKernel> kernel = compileKernel(
+      registry, *job.spec, *job.step, job.arch, job.hash, overrides);
   if (failed(kernel)) {
     report(job, "failed");
     std::lock_guard<std::mutex> lock(mutex);
@@ -257,9 +318,10 @@ static bool hasContent(const std::string &path) {
 
 /// The content of everything a kernel is made from: this program (and so the
 /// passes), ptxas, the problem, the architecture.
-static std::string hashOf(const KernelSpec &spec, StringRef arch,
-                          StringRef tools) {
-  std::string text = (tools + "\n" + arch + "\n" + spec.source).str();
+static std::string hashOf(const KernelSpec &spec, const AblationStep &step,
+                          StringRef arch, StringRef tools) {
+  std::string text =
+      (tools + "\n" + arch + "\n" + step.name + "\n" + spec.source).str();
   for (int64_t value :
        {overrides.br, overrides.bc, overrides.teams, overrides.stages})
     text += " " + std::to_string(value);
@@ -288,6 +350,7 @@ static std::string describeTools(const char *argv0) {
 }
 
 LogicalResult Library::make(const std::vector<KernelSpec> &specs,
+                            const std::vector<const AblationStep *> &steps,
                             const std::vector<std::string> &archNames) {
   if (std::error_code error = llvm::sys::fs::create_directories(folder))
     return fail("cannot make the folder '" + folder + "': " + error.message());
@@ -297,16 +360,28 @@ LogicalResult Library::make(const std::vector<KernelSpec> &specs,
   llvm::StringMap<llvm::json::Object> old = readManifest(folder);
   llvm::StringSet<> names;
   for (const std::string &arch : archNames)
-    for (const KernelSpec &spec : specs) {
-      if (!names.insert(kernelName(spec, arch)).second)
-        return fail("two problems make a kernel of the name '" +
-                    kernelName(spec, arch) + "'");
-      all.push_back({&spec, arch, hashOf(spec, arch, tools), std::nullopt});
-    }
+    for (const KernelSpec &spec : specs)
+      for (const AblationStep *step : steps) {
+        std::string reason = whyNotMade(spec, *step, arch);
+        bool isMade = llvm::any_of(steps, [&](const AblationStep *other) {
+          return whyNotMade(spec, *other, arch).empty();
+        });
+        if (!reason.empty() && isMade)
+          continue;
+        if (!reason.empty())
+          return fail("pipeline '" + step->name.str() + "' " + reason +
+                      " (--pipelines=fa2," + step->name.str() +
+                      " makes such kernels by fa2)");
+        std::string name = kernelName(spec, *step, arch);
+        if (!names.insert(name).second)
+          return fail("two problems make a kernel of the name '" + name + "'");
+        all.push_back({&spec, step, arch, hashOf(spec, *step, arch, tools),
+                       std::nullopt});
+      }
 
   llvm::DefaultThreadPool pool(llvm::hardware_concurrency(jobs));
   for (Job &job : all) {
-    auto entry = old.find(kernelName(*job.spec, job.arch));
+    auto entry = old.find(kernelName(*job.spec, *job.step, job.arch));
     if (entry != old.end() &&
         entry->second.getString("hash") == StringRef(job.hash) &&
         hasContent(path(entry->second.getString("file").value_or("")))) {
@@ -347,7 +422,11 @@ int main(int argc, char **argv) {
       "manifest.json\n\n"
       "  fa-gen -o out                          the default kernels\n"
       "  fa-gen attention.mlir -o out           the problems of a file\n"
-      "  fa-gen --head-dims=128 --masks=causal --arch=sm_80,sm_90a -o out\n");
+      "  fa-gen --head-dims=128 --masks=causal --arch=sm_80,sm_90a -o out\n"
+      "  fa-gen --ablation --head-dims=128 -o out   each step from "
+      "FlashAttention 1 to 3\n"
+      "  fa-gen --pipelines=fa3 --arch=sm_90a -o out   Hopper's "
+      "instructions\n");
   DialectRegistry registry;
   registerDialects(registry);
   MLIRContext context(registry);
@@ -356,8 +435,9 @@ int main(int argc, char **argv) {
   llvm::SourceMgr noSources;
   SourceMgrDiagnosticHandler handler(noSources, &context);
   FailureOr<std::vector<KernelSpec>> specs = collectSpecs(context);
+  FailureOr<std::vector<const AblationStep *>> steps = collectSteps();
   FailureOr<std::vector<std::string>> archNames = collectArchs();
-  if (failed(specs) || failed(archNames))
+  if (failed(specs) || failed(steps) || failed(archNames))
     return 1;
-  return failed(Library(registry).make(*specs, *archNames)) ? 1 : 0;
+  return failed(Library(registry).make(*specs, *steps, *archNames)) ? 1 : 0;
 }

@@ -142,6 +142,10 @@ struct SimulatorLine {
              cl::desc("Draw how long ops, copies and products take (default 0: "
                       "what the cost table says)"),
              cl::init(0), cl::value_desc("number"), cl::cat(category)},
+        seeds{"sim-seeds",
+              cl::desc("Run so many orders, with the seeds from --sim-seed on, "
+                       "which must give the same bits (default 1)"),
+              cl::init(1), cl::value_desc("number"), cl::cat(category)},
         blocks{"sim-blocks",
                cl::desc("Thread blocks that share the work items (default 0: "
                         "one for each)"),
@@ -156,7 +160,7 @@ struct SimulatorLine {
         trace{"sim-trace", cl::desc("Write a time line that Perfetto opens"),
               cl::value_desc("file.json"), cl::cat(category)} {}
 
-  cl::opt<uint64_t> seed;
+  cl::opt<uint64_t> seed, seeds;
   cl::opt<int64_t> blocks;
   cl::opt<std::string> target, kernel, trace;
 };
@@ -229,6 +233,7 @@ static llvm::Error parseSimulator(Machine on, const SimulatorLine &line,
                                   Options &options) {
   options.simulate = on == Machine::Simulator;
   options.simSeed = line.seed;
+  options.simSeeds = line.seeds;
   options.simBlocks = line.blocks;
   options.simTarget = fa::Target::lookup(line.target);
   options.simKernel = line.kernel;

@@ -34,12 +34,13 @@ struct Options {
   std::string trafficFile;
   /// Whether to optimise; without a value, by the amount of work.
   std::optional<bool> optimize;
-  /// Whether level D is run, by the simulator; and its options: the seed, the
+  /// Whether level D is run, by the simulator; and its options: the seed, how
+  /// many seeds from there on, the
   /// thread blocks (0: one for each work item), the GPU where the schedule's is
   /// not meant, the kernel's name where there are several, and the file of the
   /// time line.
   bool simulate = false;
-  uint64_t simSeed = 0;
+  uint64_t simSeed = 0, simSeeds = 1;
   int64_t simBlocks = 0;
   const Target *simTarget = nullptr;
   std::string simKernel, simTrace;

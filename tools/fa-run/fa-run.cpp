@@ -313,6 +313,27 @@ static LogicalResult runPasses(const PassPipelineCLParser &parser,
   return success();
 }
 
+/// Runs `simulated` with further seeds. Succeeds where each gives the bits of
+/// `outputs`.
+static LogicalResult checkOrders(const Simulated &simulated,
+                                 const AttentionFunction &problem,
+                                 const Sizes &sizes, Inputs &inputs,
+                                 const Options &options,
+                                 const Outputs &outputs) {
+  Options next = options;
+  for (uint64_t n = 1; n < options.simSeeds; ++n) {
+    next.simSeed = options.simSeed + n;
+    auto others = simulateProblem(simulated, problem, sizes, inputs, next);
+    if (!others)
+      return fail(others.takeError());
+    if (!compareBits(outputs, *others, getRows(sizes)).passed())
+      return fail("seed " + llvm::Twine(next.simSeed) +
+                  " gives other numbers than seed " +
+                  llvm::Twine(options.simSeed));
+  }
+  return success();
+}
+
 /// One run in the simulator. `references` is null without --check.
 static LogicalResult simulateOnce(const Simulated &simulated,
                                   Program *references,
@@ -330,6 +351,8 @@ static LogicalResult simulateOnce(const Simulated &simulated,
     return fail(outputs.takeError());
   if (!options.outputFolder.empty() &&
       failed(writeOutputs(*outputs, options.outputFolder)))
+    return failure();
+  if (failed(checkOrders(simulated, problem, sizes, inputs, options, *outputs)))
     return failure();
   if (references)
     return check(*references, problem, options, inputs, sizes, *outputs);

@@ -22,6 +22,38 @@ enum class Level {
   Cubin,      ///< machine code
 };
 
+/// What the papers' pipelines differ in, beside the partition.
+struct PassChoice {
+  bool interchange = false;        ///< Q blocks outside and in parallel
+  bool delayNormalization = false; ///< one division a row
+  bool skipMaskedBlocks = false;   ///< no empty blocks, masks in partial ones
+  bool stageTiles = false;         ///< loads by rings of stages
+  bool prefetch = false;           ///< copies ahead of their use
+  bool warpgroups = false;         ///< teams of four warps: wgmma and TMA
+  bool specializeWarps = false;    ///< a role that loads
+  bool overlapSoftmax = false;     ///< softmax under the next block's products
+  bool pingPong = false;           ///< teams take turns on the tensor cores
+  bool persistent = false;         ///< blocks that run many items
+};
+
+/// A step from FlashAttention 1 to 3: one idea more than the step before.
+struct AblationStep {
+  llvm::StringLiteral name;      ///< also the kernels' `pipeline`
+  llvm::StringLiteral partition; ///< split_q or split_k
+  PassChoice passes;
+  bool maySpill = true; ///< not what ships: a spill is reported, and no error
+};
+
+/// The steps, in order: the first one is FlashAttention 1 as its kernels are
+/// (teams divide the keys), the last one `--fa3`.
+llvm::ArrayRef<AblationStep> getAblationSteps();
+
+/// The step that is `--fa2`.
+const AblationStep &getFa2Step();
+
+/// The step of this name, or null.
+const AblationStep *findAblationStep(llvm::StringRef name);
+
 /// Options of `--fa1` and `--fa2`.
 struct PipelineOptions : public mlir::PassPipelineOptions<PipelineOptions> {
   Option<std::string> target{*this, "target",
@@ -62,10 +94,17 @@ struct PipelineOptions : public mlir::PassPipelineOptions<PipelineOptions> {
       llvm::cl::desc(
           "blocks of K and of V in shared memory (0: the schedule's)"),
       llvm::cl::init(0)};
+  Option<std::string> partition{
+      *this, "partition",
+      llvm::cl::desc("what teams divide: split_q (rows of Q) or split_k (rows "
+                     "of K and V; default: split_q)")};
   Option<std::string> rescale{
       *this, "rescale",
       llvm::cl::desc("when a state moves to a new maximum: always, lazy or "
                      "first-max (default: always)")};
+  Option<bool> allowSpills{*this, "allow-spills",
+                           llvm::cl::desc("accept kernels that spill"),
+                           llvm::cl::init(false)};
   Option<std::string> splitKV{
       *this, "split-kv",
       llvm::cl::desc("parts of the keys, with a kernel that merges them: a "
@@ -74,25 +113,31 @@ struct PipelineOptions : public mlir::PassPipelineOptions<PipelineOptions> {
 };
 
 /// FlashAttention 1: KV blocks outside, a normalised state in full-size
-/// tensors. Reaches level C.
+/// tensors. Below level C, one thread block for each head and batch.
 void buildFa1Pipeline(mlir::OpPassManager &pm, const PipelineOptions &options);
 
 /// FlashAttention 2: Q blocks outside and in parallel, one division at the end,
 /// masked blocks skipped, rows divided among warps; mma.sync and cp.async.
 void buildFa2Pipeline(mlir::OpPassManager &pm, const PipelineOptions &options);
 
-/// The second half of `--fa2`, from level C on.
+/// Any pipeline between the two.
+void buildPipeline(mlir::OpPassManager &pm, const PipelineOptions &options,
+                   const PassChoice &passes);
+
+/// The second half of a pipeline, from level C on.
 void buildKernelPipeline(mlir::OpPassManager &pm,
-                         const PipelineOptions &options);
+                         const PipelineOptions &options,
+                         const PassChoice &passes);
 
 /// FlashAttention 3: the levels A to C of FlashAttention 2; then a role that
 /// loads and teams of warpgroups that compute, softmax under products, turns on
 /// the tensor cores, and thread blocks that run many work items.
 void buildFa3Pipeline(mlir::OpPassManager &pm, const PipelineOptions &options);
 
-/// The second half of `--fa3`, from level C on.
+/// The second half of a pipeline of warpgroups, from level C on.
 void buildWarpgroupPipeline(mlir::OpPassManager &pm,
-                            const PipelineOptions &options);
+                            const PipelineOptions &options,
+                            const PassChoice &passes);
 
 /// Registers `--fa1`, `--fa2` and `--fa3`. They stop at `deepest` where their
 /// option asks for more: a tool that executes on the CPU stops at level C.

@@ -125,11 +125,18 @@ std::optional<Schedule> chooseForTarget(const ScheduleProblem &problem,
 
 /// The choice for a target with wgmma, by the resource model: teams of four
 /// warps with 64 rows each, beside a warpgroup that loads, and two stages. The
-/// more keys the better, up to 128, then the more teams: D 64 has three teams,
-/// D 128 two, with 128 keys each; at D 256 shared memory leaves 80. Nothing
+/// more keys the better, up to 128, then the more teams, but two at least where
+/// that is possible: D 64 has three teams, D 128 two, with 128 keys each; at D
+/// 256 shared memory leaves two teams 80. Nothing
 /// where the target has no wgmma or nothing fits.
 std::optional<Schedule> chooseForWarpgroups(const ScheduleProblem &problem,
                                             const Target &target);
+
+/// The choice for a target where teams divide the keys (`split_k`), as
+/// FlashAttention 1's kernels do: blocks of 16 queries, of which each team
+/// holds all, and 32 keys a team where they fit, else 16.
+std::optional<Schedule> chooseSplitK(const ScheduleProblem &problem,
+                                     const Target &target);
 
 /// FlashAttention 1's block sizes, Algorithm 1 of Dao et al. (2022): bc =
 /// ceil(M / 4d) for the outer loop over K and V and br = min(bc, d) for the

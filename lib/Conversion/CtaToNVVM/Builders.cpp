@@ -61,6 +61,29 @@ SmallVector<Value> fa::toElements(ImplicitLocOpBuilder &b, Value vector) {
       vector::ToElementsOp::create(b, vector).getResults());
 }
 
+Operation *fa::growBranch(RewriterBase &rewriter, Operation *op,
+                          ValueRange otherwise) {
+  rewriter.setInsertionPoint(op);
+  OperationState state(op->getLoc(), op->getName(), op->getOperands(),
+                       op->getResultTypes(), op->getAttrs());
+  for (size_t n = 0; n < op->getNumRegions(); ++n)
+    state.addRegion();
+  state.types.append(otherwise.size(), rewriter.getI32Type());
+  Operation *branch = rewriter.create(state);
+  for (auto [from, to] : llvm::zip(op->getRegions(), branch->getRegions()))
+    to.takeBody(from);
+  Region &orElse = branch->getRegion(1);
+  if (orElse.empty()) {
+    rewriter.createBlock(&orElse);
+    OperationState yield(
+        op->getLoc(), branch->getRegion(0).front().getTerminator()->getName(),
+        otherwise, {});
+    rewriter.create(yield);
+  }
+  rewriter.replaceOp(op, branch->getResults().take_front(op->getNumResults()));
+  return branch;
+}
+
 Value fa::pack(ImplicitLocOpBuilder &b, Value low, Value high) {
   auto pair = VectorType::get(2, low.getType());
   return LLVM::BitcastOp::create(b, b.getI32Type(),

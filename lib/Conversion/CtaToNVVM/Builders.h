@@ -45,6 +45,12 @@ llvm::SmallVector<mlir::Value> toElements(mlir::ImplicitLocOpBuilder &b,
 mlir::Value fromElements(mlir::ImplicitLocOpBuilder &b, mlir::Type type,
                          llvm::ArrayRef<mlir::Value> elements);
 
+/// Makes `op`, a branch, again with one more i32 result for each of
+/// `otherwise`, which a missing second region yields; operations cannot grow
+/// results. The regions' own yields grow before.
+mlir::Operation *growBranch(mlir::RewriterBase &rewriter, mlir::Operation *op,
+                            mlir::ValueRange otherwise);
+
 /// Two 16-bit floats in one i32.
 mlir::Value pack(mlir::ImplicitLocOpBuilder &b, mlir::Value low,
                  mlir::Value high);

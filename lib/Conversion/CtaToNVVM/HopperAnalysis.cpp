@@ -254,6 +254,8 @@ LogicalResult fa::analyseHopper(HopperKernel &kernel) {
       checked = checkWork(work);
     else if (auto branch = dyn_cast<cta::IfAnyOp>(op))
       checked = checkBranch(branch, kernel);
+    else if (isa<cta::CombineOp, cta::MeetOp>(op))
+      checked = op->emitOpError("has no sm_90 form: warpgroups divide rows");
     return WalkResult(checked);
   });
   return failure(result.wasInterrupted());

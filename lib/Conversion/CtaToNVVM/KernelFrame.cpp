@@ -33,10 +33,6 @@ static LogicalResult checkSupported(Operation *op) {
     if (ring.getTeams())
       return op->emitOpError("has no sm_80 form as each team's ring");
   if (auto work = dyn_cast<cta::WorkOp>(op))
-    if (work.getOrder().getGroupBytes())
-      return op->emitOpError("has no sm_80 form with group_bytes, but found ")
-             << work.getOrder();
-  if (auto work = dyn_cast<cta::WorkOp>(op))
     if (work.getOrder().getPersistence() != cta::Persistence::None)
       return op->emitOpError("has no sm_80 form with the order ")
              << work.getOrder();
@@ -48,15 +44,26 @@ static LogicalResult checkSupported(Operation *op) {
   return success();
 }
 
-/// Refuses stores of elements, and dimensions, that no form knows.
+/// The elements that `op` moves between global memory and registers; null: it
+/// moves none.
+static Type getMovedElement(Operation *op) {
+  if (auto store = dyn_cast<cta::StoreOp>(op))
+    return store.getDestination().getType().getElementType();
+  if (auto fetch = dyn_cast<cta::FetchOp>(op))
+    return fetch.getSource().getType().getElementType();
+  if (auto load = dyn_cast<memref::LoadOp>(op))
+    return load.getMemRefType().getElementType();
+  return nullptr;
+}
+
+/// Refuses elements, and dimensions, that no form knows.
 static LogicalResult checkMemory(Operation *op) {
-  if (auto store = dyn_cast<cta::StoreOp>(op)) {
-    Type element = store.getDestination().getType().getElementType();
-    if (!element.isIntOrFloat() ||
-        (isa<FloatType>(element) && element.getIntOrFloatBitWidth() < 16))
-      return op->emitOpError("has no device form with elements of type ")
-             << element;
-  }
+  Type element = getMovedElement(op);
+  if (element &&
+      (!element.isIntOrFloat() ||
+       (isa<FloatType>(element) && element.getIntOrFloatBitWidth() < 16)))
+    return op->emitOpError("has no device form with elements of type ")
+           << element;
   if (auto dim = dyn_cast<memref::DimOp>(op)) {
     std::optional<int64_t> index = dim.getConstantIndex();
     int64_t rank = cast<ShapedType>(dim.getSource().getType()).getRank();
@@ -114,7 +121,8 @@ LogicalResult fa::checkCommon(Operation *op, int64_t warps) {
 static bool isOfTeam(Operation *op) {
   return isa<cta::LoadOp, cta::ReadOp, cta::AcquireOp, cta::CopyOp,
              cta::ConsumeOp, cta::ReleaseOp, cta::MmaOp, cta::WaitOp,
-             cta::StoreOp, cta::SyncOp, cta::ArriveOp>(op);
+             cta::StoreOp, cta::FetchOp, cta::CombineOp, cta::MeetOp,
+             cta::SyncOp, cta::ArriveOp>(op);
 }
 
 LogicalResult fa::checkBranch(cta::IfAnyOp branch, const Kernel &kernel) {
@@ -123,8 +131,9 @@ LogicalResult fa::checkBranch(cta::IfAnyOp branch, const Kernel &kernel) {
       return op->emitOpError("must be reached by the whole team, but stands in "
                              "a branch that its warps take each for itself");
     auto load = dyn_cast<cta::LoadOp>(op);
-    if (kernel.teams > 1 && ((load && load.getKind() == cta::LoadKind::Once) ||
-                             isa<cta::AcquireOp, cta::ConsumeOp>(op)))
+    if (kernel.teams > 1 &&
+        ((load && load.getKind() == cta::LoadKind::Once) ||
+         isa<cta::AcquireOp, cta::CombineOp, cta::ConsumeOp, cta::MeetOp>(op)))
       return op->emitOpError("must be reached by all teams, but stands in a "
                              "branch that each takes for itself");
     return WalkResult::advance();
@@ -280,7 +289,7 @@ void fa::buildKernelFrame(Kernel &kernel) {
     if (auto work = dyn_cast<cta::WorkOp>(op))
       inlineBody(op, buildCoordinates(
                          b, work, NVVM::BlockIdXOp::create(b, b.getI32Type()),
-                         /*group=*/Value()));
+                         buildGroup(b, work)));
     else
       inlineBody(
           op, {arith::IndexCastOp::create(b, b.getIndexType(), kernel.team)});

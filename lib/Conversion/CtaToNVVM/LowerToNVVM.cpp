@@ -76,8 +76,9 @@ static LogicalResult convertFragments(Kernel &kernel,
   populateVectorPatterns(converter, kernel, patterns);
   populateReadPatterns(converter, kernel, patterns);
   populateStorePatterns(converter, kernel, patterns);
+  populateFetchPatterns(converter, kernel, patterns);
   populateLookupPatterns(converter, kernel, patterns);
-  populateTeamPatterns(converter, patterns);
+  populateTeamPatterns(converter, kernel, patterns);
 
   ConversionTarget target(*context);
   target.addIllegalDialect<cta::CtaDialect>();

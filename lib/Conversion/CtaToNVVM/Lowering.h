@@ -54,7 +54,8 @@ struct Kernel {
   /// rows first or over columns first; see MmaPatterns.cpp.
   mlir::Value rowFirstOffset, columnFirstOffset;
 
-  /// The first byte of each `cta.load`'s tile and each `cta.ring`'s stages.
+  /// The first byte of each `cta.load`'s tile, each `cta.ring`'s stages and
+  /// each `cta.combine`'s fragments.
   llvm::DenseMap<mlir::Operation *, int64_t> sharedOffset;
   int64_t sharedBytes = 0;
 
@@ -82,7 +83,10 @@ mlir::LogicalResult checkBranch(cta::IfAnyOp branch, const Kernel &kernel);
 /// Refuses math functions for which there is no instruction.
 mlir::LogicalResult checkMath(mlir::gpu::GPUFuncOp func);
 
-/// Gives each load and ring its place in shared memory.
+/// The bytes that the fragments of a `cta.combine` take, and those of one team.
+int64_t getCombineBytes(const Kernel &kernel, cta::CombineOp op);
+
+/// Gives each load, ring and combination its place in shared memory.
 mlir::LogicalResult layOutSharedMemory(Kernel &kernel);
 
 /// Materialises the values that name a thread, replaces `cta.work` and
@@ -156,10 +160,14 @@ void populateMemoryPatterns(const FragmentTypeConverter &converter,
 void populateStorePatterns(const FragmentTypeConverter &converter,
                            const Kernel &kernel,
                            mlir::RewritePatternSet &patterns);
+void populateFetchPatterns(const FragmentTypeConverter &converter,
+                           const Kernel &kernel,
+                           mlir::RewritePatternSet &patterns);
 void populateLookupPatterns(const FragmentTypeConverter &converter,
                             const Kernel &kernel,
                             mlir::RewritePatternSet &patterns);
 void populateTeamPatterns(const FragmentTypeConverter &converter,
+                          const Kernel &kernel,
                           mlir::RewritePatternSet &patterns);
 
 } // namespace fa

@@ -61,7 +61,6 @@ private:
   void expandLoop(scf::ForOp loop, Cursors &cursors);
   void expandBranch(Operation *op, Cursors &cursors);
   void expandRole(cta::RoleOp op, Cursors cursors);
-  Operation *growBranch(Operation *op, ArrayRef<Value> otherwise);
 
   Stage getStage(ImplicitLocOpBuilder &b, const Staging &staging, Value copy,
                  Cursor cursor);
@@ -328,30 +327,6 @@ void BarrierRings::expandLoop(scf::ForOp loop, Cursors &cursors) {
   }
 }
 
-/// Makes `op`, a branch, again with `count` more i32 results; operations cannot
-/// grow them. A missing region yields `otherwise`.
-Operation *BarrierRings::growBranch(Operation *op, ArrayRef<Value> otherwise) {
-  rewriter.setInsertionPoint(op);
-  OperationState state(op->getLoc(), op->getName(), op->getOperands(),
-                       op->getResultTypes(), op->getAttrs());
-  for (size_t n = 0; n < op->getNumRegions(); ++n)
-    state.addRegion();
-  state.types.append(otherwise.size(), rewriter.getI32Type());
-  Operation *branch = rewriter.create(state);
-  for (auto [from, to] : llvm::zip(op->getRegions(), branch->getRegions()))
-    to.takeBody(from);
-  Region &orElse = branch->getRegion(1);
-  if (orElse.empty()) {
-    rewriter.createBlock(&orElse);
-    OperationState yield(
-        op->getLoc(), branch->getRegion(0).front().getTerminator()->getName(),
-        otherwise, {});
-    rewriter.create(yield);
-  }
-  rewriter.replaceOp(op, branch->getResults().take_front(op->getNumResults()));
-  return branch;
-}
-
 void BarrierRings::expandBranch(Operation *op, Cursors &cursors) {
   // 1. Both ways, each from the same cursors.
   Cursors before = cursors;
@@ -389,7 +364,7 @@ void BarrierRings::expandBranch(Operation *op, Cursors &cursors) {
       yield->insertOperands(yield->getNumOperands(), ends[side].*part);
   }
   size_t first = op->getNumResults();
-  Operation *branch = growBranch(op, unchanged);
+  Operation *branch = growBranch(rewriter, op, unchanged);
   for (auto [n, part] : llvm::enumerate(yielded))
     cursors[part.first].*part.second = branch->getResult(first + n);
 }

@@ -162,30 +162,12 @@ void RingExpansion::expandBranch(Operation *op, Cursors &cursors) {
   }
   if (moved.empty())
     return;
-  // Operations cannot grow results: make the branch again with more of them.
-  rewriter.setInsertionPoint(op);
-  OperationState state(op->getLoc(), op->getName(), op->getOperands(),
-                       op->getResultTypes(), op->getAttrs());
-  for (size_t n = 0; n < op->getNumRegions(); ++n)
-    state.addRegion();
-  state.types.append(moved.size(), rewriter.getI32Type());
-  Operation *branch = rewriter.create(state);
-  for (auto [from, to] : llvm::zip(op->getRegions(), branch->getRegions()))
-    to.takeBody(from);
-  Region &orElse = branch->getRegion(1);
-  if (orElse.empty()) {
-    rewriter.createBlock(&orElse);
-    SmallVector<Value> unchanged;
-    for (Value ring : moved)
-      unchanged.push_back(cursors[ring]);
-    OperationState yield(
-        op->getLoc(), branch->getRegion(0).front().getTerminator()->getName(),
-        unchanged, {});
-    rewriter.create(yield);
-  }
+  SmallVector<Value> unchanged =
+      llvm::map_to_vector(moved, [&](Value ring) { return cursors[ring]; });
+  size_t first = op->getNumResults();
+  Operation *branch = growBranch(rewriter, op, unchanged);
   for (auto [n, ring] : llvm::enumerate(moved))
-    cursors[ring] = branch->getResult(op->getNumResults() + n);
-  rewriter.replaceOp(op, branch->getResults().take_front(op->getNumResults()));
+    cursors[ring] = branch->getResult(first + n);
 }
 
 void RingExpansion::expand(Operation *op, Cursors &cursors) {

@@ -142,10 +142,9 @@ static void unrollTeamLoops(gpu::GPUFuncOp func) {
 }
 
 /// Makes `work` a loop over the block's items where it is persistent, else the
-/// block's one item.
-static void expandWork(cta::WorkOp work) {
+/// block's one item. `group`: what `buildGroup` said.
+static void expandWork(cta::WorkOp work, Value group) {
   ImplicitLocOpBuilder b(work.getLoc(), work);
-  Value group = buildGroup(b, work);
   Value first = NVVM::BlockIdXOp::create(b, b.getI32Type());
   if (work.getOrder().getPersistence() == cta::Persistence::None) {
     inlineBody(work, buildCoordinates(b, work, first, group));
@@ -175,10 +174,15 @@ void fa::buildHopperFrame(HopperKernel &kernel) {
   ImplicitLocOpBuilder b(kernel.func.getLoc(), kernel.func.getContext());
   b.setInsertionPointAfterValue(kernel.columnFirstOffset);
   buildBarriers(kernel, b);
-  SmallVector<cta::WorkOp> works;
-  kernel.func.walk([&](cta::WorkOp work) { works.push_back(work); });
-  for (cta::WorkOp work : works)
-    expandWork(work);
+  // All roles go through the items in the same order, which depends on what
+  // stands in any of them: the groups come before the first is taken apart.
+  SmallVector<std::pair<cta::WorkOp, Value>> works;
+  kernel.func.walk([&](cta::WorkOp work) {
+    ImplicitLocOpBuilder before(work.getLoc(), work);
+    works.push_back({work, buildGroup(before, work)});
+  });
+  for (auto [work, group] : works)
+    expandWork(work, group);
   unrollTeamLoops(kernel.func);
   if (!kernel.hasRoles())
     inlineRole(kernel, kernel.roles.front());

@@ -78,12 +78,18 @@ static void findStoreScratch(Kernel &kernel) {
   });
 }
 
+int64_t fa::getCombineBytes(const Kernel &kernel, cta::CombineOp op) {
+  auto type = cast<VectorType>(op.getValue().getType());
+  std::optional<FragmentLayout> layout =
+      FragmentLayout::get(type.getShape(), kernel.warps);
+  int64_t elements = ShapedType::getNumElements(layout->threadShape());
+  return kernel.warps * kWarpThreads * elements * sizeof(float);
+}
+
 LogicalResult fa::layOutSharedMemory(Kernel &kernel) {
-  auto place = [&](Operation *op, cta::TileType tile, int64_t copies) {
-    if (failed(checkTile(op, tile)))
-      return failure();
+  auto placeBytes = [&](Operation *op, int64_t size, int64_t copies) {
     kernel.sharedOffset[op] = kernel.sharedBytes;
-    int64_t bytes = llvm::alignTo(tile.getByteSize(), kTileAlignment);
+    int64_t bytes = llvm::alignTo(size, kTileAlignment);
     int64_t rest = kMaxSharedBytes - kernel.sharedBytes;
     if (copies > rest / bytes)
       return LogicalResult(op->emitOpError("needs more shared memory than any "
@@ -93,6 +99,11 @@ LogicalResult fa::layOutSharedMemory(Kernel &kernel) {
     kernel.sharedBytes += copies * bytes;
     return LogicalResult::success();
   };
+  auto place = [&](Operation *op, cta::TileType tile, int64_t copies) {
+    if (failed(checkTile(op, tile)))
+      return LogicalResult::failure();
+    return placeBytes(op, tile.getByteSize(), copies);
+  };
   WalkResult result = kernel.func.walk([&](Operation *op) {
     LogicalResult placed = success();
     if (auto load = dyn_cast<cta::LoadOp>(op))
@@ -101,6 +112,9 @@ LogicalResult fa::layOutSharedMemory(Kernel &kernel) {
     else if (auto ring = dyn_cast<cta::RingOp>(op))
       placed = place(op, ring.getRing().getType().getTile(),
                      ring.getRing().getType().getStages());
+    else if (auto combine = dyn_cast<cta::CombineOp>(op))
+      placed =
+          placeBytes(op, kernel.teams * getCombineBytes(kernel, combine), 1);
     return failed(placed) ? WalkResult::interrupt() : WalkResult::advance();
   });
   if (result.wasInterrupted())

@@ -1,4 +1,4 @@
-//===- TeamPatterns.cpp - Branches that a team takes together -------------===//
+//===- TeamPatterns.cpp - What teams do together --------------------------===//
 //
 // Part of Flashloom, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -8,6 +8,7 @@
 #include "Builders.h"
 #include "Lowering.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace mlir;
 using namespace fa;
@@ -46,6 +47,78 @@ private:
   }
 };
 
+/// Each team leaves its fragment in shared memory, each thread where only the
+/// same threads of the teams look, and reads all of them.
+struct ConvertCombine : OpConversionPattern<cta::CombineOp> {
+  ConvertCombine(const FragmentTypeConverter &converter, MLIRContext *context,
+                 const Kernel &kernel)
+      : OpConversionPattern(converter, context), converter(converter),
+        kernel(kernel) {}
+
+  LogicalResult
+  matchAndRewrite(cta::CombineOp op, OpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
+    I32Builder i{b};
+    int64_t bytes = getCombineBytes(kernel, op);
+    Value own = i.add(i.add(kernel.shared, kernel.sharedOffset.lookup(op)),
+                      i.mul(kernel.teamThread, kWord));
+    if (mayStillBeRead(op))
+      NVVM::BarrierOp::create(b);
+    SmallVector<Value> elements = toElements(b, adaptor.getValue());
+    Value mine = i.add(own, i.mul(kernel.team, bytes));
+    for (auto [n, element] : llvm::enumerate(elements))
+      LLVM::StoreOp::create(b, element, sharedPointer(b, mine, place(n)));
+    NVVM::BarrierOp::create(b);
+    for (int64_t team = 0; team < kernel.teams; ++team)
+      for (auto [n, element] : llvm::enumerate(elements)) {
+        Value part = LLVM::LoadOp::create(
+            b, b.getF32Type(), sharedPointer(b, own, team * bytes + place(n)));
+        element = team == 0 ? part
+                            : vector::makeArithReduction(
+                                  b, b.getLoc(), op.getKind(), element, part);
+      }
+    rewriter.replaceOp(op,
+                       fromElements(b, adaptor.getValue().getType(), elements));
+    return success();
+  }
+
+private:
+  /// The bytes of an element.
+  static constexpr int64_t kWord = 4;
+
+  /// Where element `n` of a thread lies, from the team's first byte and without
+  /// the thread's own part: neighbours in a warp are neighbours in memory.
+  int64_t place(int64_t n) const {
+    return n * kernel.warps * kWarpThreads * kWord;
+  }
+
+  /// Whether a team may come here again while another one still reads: not
+  /// where all teams meet at another combination in between.
+  static bool mayStillBeRead(cta::CombineOp op) {
+    if (!op->getParentOfType<LoopLikeOpInterface>())
+      return false;
+    return llvm::all_of(*op->getBlock(), [&](Operation &other) {
+      return &other == op || !isa<cta::CombineOp>(other);
+    });
+  }
+
+  const FragmentTypeConverter &converter;
+  const Kernel &kernel;
+};
+
+struct ConvertMeet : OpConversionPattern<cta::MeetOp> {
+  using Base::Base;
+
+  LogicalResult
+  matchAndRewrite(cta::MeetOp op, OpAdaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    NVVM::BarrierOp::create(rewriter, op.getLoc());
+    rewriter.eraseOp(op);
+    return success();
+  }
+};
+
 struct ConvertYield : OpConversionPattern<cta::YieldOp> {
   using Base::Base;
 
@@ -59,6 +132,9 @@ struct ConvertYield : OpConversionPattern<cta::YieldOp> {
 } // namespace
 
 void fa::populateTeamPatterns(const FragmentTypeConverter &converter,
+                              const Kernel &kernel,
                               RewritePatternSet &patterns) {
-  patterns.add<ConvertIfAny, ConvertYield>(converter, patterns.getContext());
+  patterns.add<ConvertCombine>(converter, patterns.getContext(), kernel);
+  patterns.add<ConvertIfAny, ConvertMeet, ConvertYield>(converter,
+                                                        patterns.getContext());
 }

@@ -12,6 +12,13 @@
 using namespace mlir;
 using namespace fa;
 
+/// Whether `slice` is a tile without the rows that are not there, and not a
+/// tile of a whole tensor.
+static bool isCut(tensor::ExtractSliceOp slice) {
+  return slice.getSourceType().hasStaticShape() && slice.hasZeroOffset() &&
+         !isa<BlockArgument>(slice.getSource());
+}
+
 DimClasses::DimClasses(Operation *root) {
   root->walk([&](Operation *op) {
     if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op))
@@ -23,7 +30,7 @@ DimClasses::DimClasses(Operation *root) {
     else if (isa<tensor::PadOp, tensor::CastOp>(op))
       tieAll(op->getResult(0), op->getOperand(0));
     else if (auto slice = dyn_cast<tensor::ExtractSliceOp>(op);
-             slice && !isa<BlockArgument>(slice.getSource()))
+             slice && isCut(slice))
       tieAll(slice.getResult(), slice.getSource());
   });
 }

@@ -39,6 +39,19 @@ VectorType KernelEmitter::fragmentType(Value tile) {
   return VectorType::get(sizes, type.getElementType());
 }
 
+/// The memref that `tensor` is, where it is a whole one; null otherwise.
+Value KernelEmitter::globalOf(Value tensor) {
+  Value known = mapping.lookupOrNull(tensor);
+  return known && isa<MemRefType>(known.getType()) ? known : Value();
+}
+
+bool KernelEmitter::hasDividedDim(Value tile) {
+  int64_t rank = cast<RankedTensorType>(tile.getType()).getRank();
+  return llvm::any_of(llvm::seq(rank), [&](int64_t dim) {
+    return classes.isDivided(tile, dim);
+  });
+}
+
 /// The fragment of `tile`, which has `sizes`: what was computed, what is read
 /// from shared memory, or one value everywhere.
 FailureOr<Value> KernelEmitter::fragment(Value tile, ArrayRef<int64_t> sizes) {
@@ -148,9 +161,12 @@ LogicalResult KernelEmitter::emitLoad(Value tile) {
                            "a tile is loaded from a tensor that is no argument "
                            "of the kernel");
   auto type = cast<RankedTensorType>(tile.getType());
-  bool isShared = type.getRank() == 2 && type.getElementTypeBitWidth() == 16;
+  // What products read goes to shared memory, unless the kernel itself writes
+  // it; all else to registers.
+  bool isShared = type.getRank() == 2 && type.getElementTypeBitWidth() == 16 &&
+                  !outputs.contains(whole);
   return isShared ? emitSharedLoad(tile, *access, whole)
-                  : emitFragmentLoad(tile, *access, whole);
+                  : emitFetch(tile, *access, whole);
 }
 
 /// A matrix of 16-bit elements goes to shared memory, where products read it.
@@ -177,80 +193,24 @@ LogicalResult KernelEmitter::emitSharedLoad(Value tile,
       isEach ? cta::LoadKind::Each : cta::LoadKind::Once, whole,
       accessIndices(access, tile), rowEnd(access, type.getRank()));
   sharedTiles.map(tile, load.getTile());
-  return success();
-}
-
-/// What no product reads from shared memory goes to registers: each thread
-/// reads the elements that it holds. Rows past the end read the last one, and
-/// hold the padding.
-LogicalResult KernelEmitter::emitFragmentLoad(Value tile,
-                                              const TileAccess &access,
-                                              Value whole) {
-  // 1. What is read where.
-  Location loc = tile.getLoc();
-  VectorType part = fragmentType(tile);
-  int64_t rank = part.getRank();
-  Type element = part.getElementType();
-  if (rank < 1 || rank > 2 ||
-      (!element.isF32() && !element.isF16() && !element.isBF16() &&
-       !element.isInteger(32)))
-    return mlir::emitError(loc, "tiles that are loaded are rows or matrices of "
-                                "i32, f32, f16 or bf16, found ")
-           << tile.getType();
-  Type i32 = builder.getI32Type();
-  SmallVector<Value> indices = accessIndices(access, tile);
-  auto iotaBase = [&](Value index) -> Value {
-    return arith::IndexCastOp::create(builder, loc, i32, index);
-  };
-  auto rowsType = VectorType::get({part.getDimSize(0)}, i32);
-  Value &rowIndex = indices[indices.size() - rank];
-  Value rows = cta::RowOp::create(builder, loc, rowsType, iotaBase(rowIndex));
-  rowIndex = rows;
-  if (rank == 2)
-    indices.back() = cta::ColOp::create(
-        builder, loc, VectorType::get({1, part.getDimSize(1)}, i32),
-        iotaBase(indices.back()));
-
-  // 2. The rows that are there.
-  Value inside;
-  if (access.rowEnd) {
-    Value end = iotaBase(buildSum(*access.rowEnd, loc));
-    auto one =
-        arith::ConstantOp::create(builder, loc, builder.getI32IntegerAttr(1));
-    Value last = arith::SubIOp::create(builder, loc, end, one);
-    auto splat = [&](Value scalar) -> Value {
-      return vector::BroadcastOp::create(builder, loc, rowsType, scalar);
-    };
-    inside = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt,
-                                   rows, splat(end));
-    rowIndex = arith::MinSIOp::create(builder, loc, rows, splat(last));
-  }
-
-  // 3. The elements.
-  Value value = cta::LookupOp::create(builder, loc, part, whole, indices);
-  if (inside && access.padding) {
-    auto flags = VectorType::get(part.getShape(), builder.getI1Type());
-    if (rank == 2) {
-      auto column =
-          VectorType::get({part.getDimSize(0), 1}, builder.getI1Type());
-      inside = vector::ShapeCastOp::create(builder, loc, column, inside);
-      inside = vector::BroadcastOp::create(builder, loc, flags, inside);
-    }
-    Value padding = vector::BroadcastOp::create(
-        builder, loc, part, mapping.lookupOrDefault(access.padding));
-    value = arith::SelectOp::create(builder, loc, inside, value, padding);
-  }
-  mapping.map(tile, value);
+  if (!isEach)
+    noteMeeting();
   return success();
 }
 
 LogicalResult KernelEmitter::emitLoop(scf::ForOp op) {
-  SmallVector<Value> inits, args, results;
+  SmallVector<Value> inits, carried, results;
   for (auto [init, arg, result] : llvm::zip_equal(
            op.getInitArgs(), op.getRegionIterArgs(), op.getResults())) {
+    // What lies in global memory is not carried: it is there.
     if (isElementOutput(arg))
       continue;
-    args.push_back(arg);
+    if (Value memref = globalOf(init)) {
+      mapping.map(arg, memref);
+      mapping.map(result, memref);
+      continue;
+    }
+    carried.push_back(arg);
     results.push_back(result);
     if (!isa<RankedTensorType>(init.getType())) {
       inits.push_back(mapping.lookupOrDefault(init));
@@ -261,23 +221,31 @@ LogicalResult KernelEmitter::emitLoop(scf::ForOp op) {
       return failure();
     inits.push_back(*value);
   }
+  meetIfPending(op.getLoc());
   auto copy = scf::ForOp::create(builder, op.getLoc(),
                                  mapping.lookupOrDefault(op.getLowerBound()),
                                  mapping.lookupOrDefault(op.getUpperBound()),
                                  mapping.lookupOrDefault(op.getStep()), inits);
   mapping.map(op.getInductionVar(), copy.getInductionVar());
-  mapping.map(args, copy.getRegionIterArgs());
+  mapping.map(carried, copy.getRegionIterArgs());
   mapping.map(results, copy.getResults());
 
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(copy.getBody());
   if (failed(emitBlock(*op.getBody())))
     return failure();
+  meetIfPending(op.getLoc());
   SmallVector<Value> yielded;
   for (auto [value, arg] :
        llvm::zip_equal(op.getYieldedValues(), op.getRegionIterArgs())) {
     if (isElementOutput(arg))
       continue;
+    if (Value memref = globalOf(arg)) {
+      if (globalOf(value) != memref)
+        return op.emitOpError("carries a whole tensor on that is not the one "
+                              "that it was given");
+      continue;
+    }
     if (!isa<RankedTensorType>(value.getType())) {
       yielded.push_back(mapping.lookupOrDefault(value));
       continue;
@@ -287,7 +255,8 @@ LogicalResult KernelEmitter::emitLoop(scf::ForOp op) {
       return failure();
     yielded.push_back(*part);
   }
-  scf::YieldOp::create(builder, op.getLoc(), yielded);
+  if (!carried.empty())
+    scf::YieldOp::create(builder, op.getLoc(), yielded);
   return success();
 }
 
@@ -320,13 +289,28 @@ LogicalResult KernelEmitter::emitContraction(linalg::LinalgOp op) {
       !is(maps[2], {m, n}))
     return op.emitOpError("has an operand order that no product on a team's "
                           "fragments has");
-  if (classes.isDivided(op, dims->k[0]) || classes.isDivided(op, dims->n[0]))
-    return op.emitOpError("teams divide the rows of a product only");
   SmallVector<int64_t> loops = op.getStaticLoopRanges();
-  int64_t rows = teamSize(loops[dims->m[0]], classes.isDivided(op, dims->m[0]));
-  int64_t depth = loops[dims->k[0]], columns = loops[dims->n[0]];
+  auto teamLoop = [&](unsigned loop) {
+    return teamSize(loops[loop], classes.isDivided(op, loop));
+  };
+  Product product{teamLoop(dims->m[0]), teamLoop(dims->n[0]),
+                  teamLoop(dims->k[0]), isTransposed,
+                  classes.isDivided(op, dims->k[0])};
 
-  // 2. The operands.
+  // 2. The product on the team's fragments.
+  FailureOr<Value> result = emitProduct(op, product);
+  if (failed(result))
+    return failure();
+  mapping.map(op->getResult(0), *result);
+  return success();
+}
+
+/// Emits a product and returns its result. Where teams divide the depth, their
+/// products are added, and then the accumulator.
+FailureOr<Value> KernelEmitter::emitProduct(linalg::LinalgOp op,
+                                            const Product &product) {
+  auto [rows, columns, depth, isTransposed, isPartial] = product;
+  // 1. The operands.
   Value a = sharedTiles.lookupOrNull(op->getOperand(0));
   if (!a) {
     FailureOr<Value> part = fragment(op->getOperand(0), {rows, depth});
@@ -347,19 +331,25 @@ LogicalResult KernelEmitter::emitContraction(linalg::LinalgOp op) {
     acc = *part;
   }
 
-  // 3. The product.
+  // 2. The product.
+  Location loc = op.getLoc();
   auto flight = cta::FlightType::get(builder.getContext(), rows, columns,
                                      builder.getF32Type());
-  Value product =
-      cta::MmaOp::create(builder, op.getLoc(), flight, a, b, acc,
+  auto type = VectorType::get({rows, columns}, builder.getF32Type());
+  Value started =
+      cta::MmaOp::create(builder, loc, flight, a, b, isPartial ? Value() : acc,
                          isTransposed ? builder.getUnitAttr() : UnitAttr());
-  mapping.map(op->getResult(0),
-              cta::WaitOp::create(
-                  builder, op.getLoc(),
-                  VectorType::get({rows, columns}, builder.getF32Type()),
-                  product, 0)
-                  .getFragment());
-  return success();
+  Value result =
+      cta::WaitOp::create(builder, loc, type, started, 0).getFragment();
+  if (!isPartial)
+    return result;
+
+  // 3. The sum over the teams, which meet for it.
+  noteMeeting();
+  result = cta::CombineOp::create(builder, loc, type,
+                                  vector::CombiningKind::ADD, result);
+  return acc ? arith::AddFOp::create(builder, loc, acc, result).getResult()
+             : result;
 }
 
 //===----------------------------------------------------------------------===//
@@ -402,6 +392,26 @@ static FailureOr<Reduction> matchRowReduction(linalg::GenericOp op,
   return Reduction{combiners.front(), *combiningKind(combiners.front()), input};
 }
 
+/// The rows of `input` reduced onto `start`. Teams that divide the columns each
+/// reduce their own, and combine what they have.
+static Value reduceRows(OpBuilder &builder, Location loc,
+                        const Reduction &reduction, Value input, Value start,
+                        bool isDivided) {
+  auto reduce = [&](Value onto) -> Value {
+    return vector::MultiDimReductionOp::create(
+        builder, loc, input, onto, ArrayRef<bool>{false, true}, reduction.kind);
+  };
+  if (!isDivided)
+    return reduce(start);
+  TypedAttr neutral = *arith::getNeutralElement(reduction.combiner);
+  auto type = cast<ShapedType>(start.getType());
+  Value none = arith::ConstantOp::create(
+      builder, loc, DenseElementsAttr::get(type, ArrayRef<Attribute>(neutral)));
+  Value all =
+      cta::CombineOp::create(builder, loc, type, reduction.kind, reduce(none));
+  return vector::makeArithReduction(builder, loc, reduction.kind, start, all);
+}
+
 LogicalResult KernelEmitter::emitGeneric(linalg::GenericOp op) {
   // 1. The domain: rows, or rows and columns.
   Location loc = op.getLoc();
@@ -409,17 +419,22 @@ LogicalResult KernelEmitter::emitGeneric(linalg::GenericOp op) {
   SmallVector<utils::IteratorType> iterators = op.getIteratorTypesArray();
   bool hasReduction = iterators.back() == utils::IteratorType::reduction;
   if (loops.size() > 2 || llvm::any_of(loops, ShapedType::isDynamic) ||
-      iterators.front() != utils::IteratorType::parallel ||
-      (hasReduction && classes.isDivided(op, loops.size() - 1)))
+      iterators.front() != utils::IteratorType::parallel)
     return op.emitOpError("is neither over the rows nor over the rows and "
                           "columns of a static tile");
   FragmentDomain domain;
   bool rowsDivided = classes.isDivided(op, 0);
   domain.rows = teamSize(loops[0], rowsDivided);
-  domain.columns = loops.size() == 2 ? loops[1] : 0;
+  bool columnsDivided = loops.size() == 2 && classes.isDivided(op, 1);
+  domain.columns = loops.size() == 2 ? teamSize(loops[1], columnsDivided) : 0;
+  auto baseOf = [&](int64_t size) -> Value {
+    return arith::IndexCastOp::create(builder, loc, builder.getI32Type(),
+                                      teamOffset(size, loc));
+  };
   if (rowsDivided)
-    domain.rowBase = arith::IndexCastOp::create(
-        builder, loc, builder.getI32Type(), teamOffset(domain.rows, loc));
+    domain.rowBase = baseOf(domain.rows);
+  if (columnsDivided)
+    domain.columnBase = baseOf(domain.columns);
 
   // 2. The operands at the shape of their maps.
   FragmentVectorizer vectorizer(builder, domain, mapping);
@@ -472,12 +487,13 @@ LogicalResult KernelEmitter::emitGeneric(linalg::GenericOp op) {
       mapping.map(result, vectorizer.get(yielded, isFragment));
       continue;
     }
-    Value start = vectorizer.get(op.getRegionOutputArgs()[number]);
+    if (columnsDivided)
+      noteMeeting();
     mapping.map(result,
-                vector::MultiDimReductionOp::create(
-                    builder, loc, vectorizer.get(reduction->second.input, true),
-                    start, ArrayRef<bool>{false, true},
-                    reduction->second.kind));
+                reduceRows(builder, loc, reduction->second,
+                           vectorizer.get(reduction->second.input, true),
+                           vectorizer.get(op.getRegionOutputArgs()[number]),
+                           columnsDivided));
   }
   return success();
 }
@@ -498,7 +514,9 @@ static bool isOnlySliced(Operation *op) {
 /// tile that was computed is stored.
 bool KernelEmitter::isLoaded(tensor::ExtractSliceOp slice) {
   Value source = slice.getSource();
-  if (!slice.getType().hasStaticShape() || isOnlySliced(slice))
+  if (!slice.getType().hasStaticShape() || isOnlySliced(slice) ||
+      llvm::all_of(slice->getUsers(),
+                   llvm::IsaPred<tensor::ParallelInsertSliceOp>))
     return false;
   if (source.getDefiningOp<tensor::PadOp>())
     return true;
@@ -512,6 +530,8 @@ LogicalResult KernelEmitter::emitOp(Operation &op) {
   // What is used through the ops that read it.
   if (isa<tensor::EmptyOp, linalg::FillOp>(op))
     return success();
+  if (auto insert = dyn_cast<tensor::InsertSliceOp>(op))
+    return emitInsert(insert);
   if (auto slice = dyn_cast<tensor::ExtractSliceOp>(op))
     return isLoaded(slice) ? emitLoad(slice.getResult()) : success();
   if (auto pad = dyn_cast<tensor::PadOp>(op))
@@ -552,17 +572,12 @@ LogicalResult KernelEmitter::emitStores() {
     auto insert = cast<tensor::ParallelInsertSliceOp>(op);
     if (isElementOutput(insert.getSource()))
       continue;
-    FailureOr<std::pair<Value, TileAccess>> store = matchStore(insert, loop);
-    if (failed(store))
+    Value memref = globalOf(insert.getDest());
+    Operation *part = insert.getSource().getDefiningOp();
+    if (isWrittenPart(insert) && globalOf(part->getOperand(0)) == memref)
+      continue;
+    if (failed(emitStore(insert, memref)))
       return failure();
-    auto [tile, access] = *store;
-    FailureOr<Value> part = fragment(tile, fragmentType(tile).getShape());
-    if (failed(part))
-      return failure();
-    cta::StoreOp::create(builder, op.getLoc(), *part,
-                         mapping.lookup(access.whole),
-                         accessIndices(access, tile),
-                         rowEnd(access, fragmentType(tile).getRank()));
   }
   return success();
 }

@@ -12,11 +12,19 @@
 #include "TileAccess.h"
 
 #include "fa/Conversion/LinalgToCta/LinalgToCta.h"
+#include "fa/Schedule/Schedule.h"
 
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
 
 namespace fa {
+
+/// The sizes of a product on a team's fragments.
+struct Product {
+  int64_t rows, columns, depth;
+  bool isTransposed; ///< B is [n, k]
+  bool isPartial;    ///< teams divide the depth
+};
 
 /// Walks a function of one forall and emits the same work for a thread block.
 /// Whole tensors become memrefs, tiles of 16-bit elements that are loaded
@@ -24,9 +32,9 @@ namespace fa {
 class KernelEmitter {
 public:
   KernelEmitter(mlir::OpBuilder &builder, mlir::func::FuncOp function,
-                mlir::scf::ForallOp loop, TeamShape shape)
+                mlir::scf::ForallOp loop, TeamShape shape, Partition partition)
       : builder(builder), function(function), loop(loop), shape(shape),
-        classes(loop) {}
+        partition(partition), classes(loop) {}
 
   mlir::FailureOr<mlir::gpu::GPUFuncOp> emit();
 
@@ -36,7 +44,14 @@ private:
   mlir::FailureOr<mlir::gpu::GPUFuncOp> emitSignature();
   mlir::LogicalResult mapResults(mlir::gpu::GPUFuncOp kernel);
   mlir::LogicalResult emitPreamble();
-  mlir::LogicalResult divideRows();
+  mlir::LogicalResult divideTiles();
+  mlir::FailureOr<unsigned>
+  divideWritten(mlir::OffsetSizeAndStrideOpInterface insert, mlir::Value before,
+                llvm::function_ref<bool(int64_t, const PositionSum &)> isCut);
+  mlir::FailureOr<unsigned> divideResults();
+  mlir::FailureOr<unsigned> divideState();
+  mlir::FailureOr<unsigned> divideKeys();
+  mlir::LogicalResult divide(mlir::Value tile, int64_t dim);
   mlir::LogicalResult emitGrid(mlir::gpu::GPUFuncOp kernel);
 
   // The body.
@@ -46,13 +61,17 @@ private:
   mlir::LogicalResult emitLoad(mlir::Value tile);
   mlir::LogicalResult emitSharedLoad(mlir::Value tile, const TileAccess &access,
                                      mlir::Value whole);
-  mlir::LogicalResult emitFragmentLoad(mlir::Value tile,
-                                       const TileAccess &access,
-                                       mlir::Value whole);
+  mlir::LogicalResult emitFetch(mlir::Value tile, const TileAccess &access,
+                                mlir::Value whole);
   mlir::LogicalResult emitLoop(mlir::scf::ForOp op);
   mlir::LogicalResult emitContraction(mlir::linalg::LinalgOp op);
   mlir::LogicalResult emitGeneric(mlir::linalg::GenericOp op);
+  mlir::FailureOr<mlir::Value> emitProduct(mlir::linalg::LinalgOp op,
+                                           const Product &product);
   mlir::LogicalResult emitStores();
+  mlir::LogicalResult emitStore(mlir::OffsetSizeAndStrideOpInterface insert,
+                                mlir::Value memref);
+  mlir::LogicalResult emitInsert(mlir::tensor::InsertSliceOp op);
 
   // Elements.
   mlir::LogicalResult findElementOutputs();
@@ -67,7 +86,14 @@ private:
   mlir::LogicalResult emitBranch(mlir::scf::IfOp op);
   mlir::FailureOr<mlir::Value> branchValue(mlir::Value value, mlir::Type type);
 
+  // Teams that share rows of a tensor which they write and read.
+  void meet(mlir::Location loc);
+  void noteMeeting() { stored.clear(), fetched.clear(); }
+  void meetIfPending(mlir::Location loc);
+
   // Tiles.
+  mlir::Value globalOf(mlir::Value tensor);
+  bool hasDividedDim(mlir::Value tile);
   int64_t teamSize(int64_t size, bool isDivided) const {
     return isDivided ? size / shape.teams : size;
   }
@@ -85,9 +111,15 @@ private:
   mlir::func::FuncOp function;
   mlir::scf::ForallOp loop;
   TeamShape shape;
+  Partition partition;
   DimClasses classes;
   mlir::IRMapping mapping; ///< scalars, memrefs of whole tensors, fragments
   mlir::IRMapping sharedTiles;
+  /// Memrefs that are stored to, and the tensors that they were before.
+  llvm::DenseMap<mlir::Value, mlir::Value> outputs;
+  /// Memrefs of which teams have stored, or read, rows that others share, since
+  /// all teams met.
+  llvm::SmallDenseSet<mlir::Value> stored, fetched;
   mlir::Value team; ///< index of the team
   /// Tensors that are a slice of an output from their beginning on, whose
   /// elements are stored one by one.

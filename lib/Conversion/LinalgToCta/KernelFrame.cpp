@@ -83,9 +83,10 @@ LogicalResult KernelEmitter::mapResults(gpu::GPUFuncOp kernel) {
     if (failed(result))
       return failure();
     BlockArgument destination = destinationOf(loop, *result);
-    mapping.map(loop.getRegionIterArgs()[result->getResultNumber()],
-                destination ? mapping.lookup(destination)
-                            : kernel.getArgument(nextResult++));
+    Value memref = destination ? mapping.lookup(destination)
+                               : kernel.getArgument(nextResult++);
+    mapping.map(loop.getRegionIterArgs()[result->getResultNumber()], memref);
+    outputs[memref] = loop.getTiedOpOperand(*result)->get();
   }
   for (BlockArgument output : loop.getRegionIterArgs())
     if (!mapping.contains(output))
@@ -101,51 +102,6 @@ LogicalResult KernelEmitter::emitPreamble() {
     if (failed(emitScalarOp(op)))
       return failure();
   }
-  return success();
-}
-
-/// The induction variable of the first loop with blocks of more than one; null
-/// where there is none.
-static Value findBlockedLoop(scf::ForallOp loop) {
-  for (auto [iv, step] :
-       llvm::zip_equal(loop.getInductionVars(), loop.getMixedStep()))
-    if (!isConstantIntValue(step, 1))
-      return iv;
-  return {};
-}
-
-/// Divides among the teams the dimension that the forall's first loop with
-/// blocks of more than one cuts. Without such a loop, where one counts places
-/// for blocks, that is the rows.
-LogicalResult KernelEmitter::divideRows() {
-  if (shape.teams == 1)
-    return success();
-  Value iv = findBlockedLoop(loop);
-  bool hasDivided = false;
-  for (Operation &op : loop.getTerminator().getYieldingOps()) {
-    auto insert = cast<tensor::ParallelInsertSliceOp>(op);
-    FailureOr<std::pair<Value, TileAccess>> store = matchStore(insert, loop);
-    if (failed(store))
-      return failure();
-    auto [tile, access] = *store;
-    auto type = cast<RankedTensorType>(tile.getType());
-    unsigned leading = access.offsets.size() - type.getRank();
-    for (int64_t dim = 0; dim < type.getRank(); ++dim) {
-      const PositionSum &offset = access.offsets[leading + dim];
-      bool isCut = iv ? llvm::is_contained(offset, OpFoldResult(iv)) : dim == 0;
-      if (!isCut)
-        continue;
-      if (type.getDimSize(dim) % shape.teams != 0)
-        return insert.emitError("blocks of ")
-               << type.getDimSize(dim) << " rows cannot be divided among "
-               << shape.teams << " teams";
-      classes.divide(tile, dim);
-      hasDivided = true;
-    }
-  }
-  if (!hasDivided)
-    return loop.emitError("no dimension of the results is cut in blocks that "
-                          "teams could divide");
   return success();
 }
 
@@ -224,6 +180,12 @@ static FailureOr<cta::ExtentAttr> findExtent(scf::ForallOp loop,
                         "result nor counts places for blocks");
 }
 
+/// What the heads of a group may read again and again: as much as stays in the
+/// second-level cache of an H100 beside what else passes through. Measured on
+/// an H200 with a persistent kernel at D 128, causal: 527, 742 and 802 TFLOP/s
+/// at S 1024, 4096 and 16384; 494, 692 and 749 without an order.
+static constexpr int64_t kGroupBytes = 32 << 20;
+
 LogicalResult KernelEmitter::emitGrid(gpu::GPUFuncOp kernel) {
   Location loc = loop.getLoc();
   auto value = [&](OpFoldResult ofr) -> Value {
@@ -259,7 +221,8 @@ LogicalResult KernelEmitter::emitGrid(gpu::GPUFuncOp kernel) {
   bool differs = hasBoundsThatUse(loop, loop.getInductionVars().front());
   auto order = cta::OrderAttr::get(
       builder.getContext(),
-      differs ? cta::WorkOrder::LPT : cta::WorkOrder::Natural, 0);
+      differs ? cta::WorkOrder::LPT : cta::WorkOrder::Natural,
+      differs && extents.size() > 1 ? kGroupBytes : 0);
   auto work = cta::WorkOp::create(builder, loc, extents, order);
   Block *workBody = builder.createBlock(
       &work.getBody(), {},
@@ -289,7 +252,7 @@ FailureOr<gpu::GPUFuncOp> KernelEmitter::emit() {
     return failure();
   gpu::GPUFuncOp kernel = *signature;
   if (failed(mapResults(kernel)) || failed(emitPreamble()) ||
-      failed(findElementOutputs()) || failed(divideRows()) ||
+      failed(findElementOutputs()) || failed(divideTiles()) ||
       failed(emitGrid(kernel)) || failed(emitBlock(*loop.getBody())) ||
       failed(emitStores())) {
     kernel.erase();

@@ -31,13 +31,15 @@ namespace fa {
 
 FailureOr<gpu::GPUFuncOp> fa::mapToThreadBlock(OpBuilder &builder,
                                                func::FuncOp function,
-                                               TeamShape shape) {
+                                               TeamShape shape,
+                                               Partition partition) {
   auto loops = llvm::to_vector(function.getBody().getOps<scf::ForallOp>());
   if (loops.size() != 1 || !function.getBody().hasOneBlock())
     return function.emitError("--map-warps takes functions of one scf.forall "
                               "over tiles, found ")
            << loops.size() << " (run --interchange first)";
-  return KernelEmitter(builder, function, loops.front(), shape).emit();
+  return KernelEmitter(builder, function, loops.front(), shape, partition)
+      .emit();
 }
 
 /// The largest block that the hardware starts.
@@ -69,9 +71,6 @@ private:
     // No canonicalisation here: it would fold loops of one block away, and with
     // them what says which dimension is cut in blocks.
     Schedule schedule = *attn::getSchedule(function);
-    if (schedule.partition != Partition::SplitQ)
-      return function.emitError("--map-warps divides the rows of Q among teams "
-                                "(partition = split_q), found split_k");
     if (std::optional<std::string> why = findRangeViolation(schedule))
       return function.emitError("its schedule has no thread block: ") << *why;
     if (schedule.threads() > kMaxThreads)
@@ -86,7 +85,8 @@ private:
     modules.insert(module);
     builder.setInsertionPointToEnd(module.getBody());
     FailureOr<gpu::GPUFuncOp> kernel =
-        mapToThreadBlock(builder, function, {schedule.teams, schedule.warps});
+        mapToThreadBlock(builder, function, {schedule.teams, schedule.warps},
+                         schedule.partition);
     if (failed(kernel))
       return failure();
     normalizeMasks(*kernel);

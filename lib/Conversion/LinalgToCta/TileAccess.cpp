@@ -266,19 +266,35 @@ static bool endsWith(Value whole, int64_t dim, OFR end) {
   return op && op.getSource() == whole && op.getConstantIndex() == dim;
 }
 
+/// What `insert` writes, and into which tensor.
+static std::pair<Value, Value>
+getSourceAndDest(OffsetSizeAndStrideOpInterface insert) {
+  if (auto parallel = dyn_cast<tensor::ParallelInsertSliceOp>(*insert))
+    return {parallel.getSource(), parallel.getDest()};
+  auto sequential = cast<tensor::InsertSliceOp>(*insert);
+  return {sequential.getSource(), sequential.getDest()};
+}
+
+bool fa::isWrittenPart(tensor::ParallelInsertSliceOp insert) {
+  auto part = insert.getSource().getDefiningOp<tensor::ExtractSliceOp>();
+  return part && part.getSourceType() == insert.getDestType() &&
+         part.getMixedOffsets() == insert.getMixedOffsets() &&
+         part.getMixedSizes() == insert.getMixedSizes();
+}
+
 FailureOr<std::pair<Value, TileAccess>>
-fa::matchStore(tensor::ParallelInsertSliceOp insert, scf::ForallOp loop) {
-  Value tile = insert.getSource();
+fa::matchStore(OffsetSizeAndStrideOpInterface insert, Value before) {
+  Value tile = getSourceAndDest(insert).first;
+  Value dest = getSourceAndDest(insert).second;
   if (auto cut = tile.getDefiningOp<tensor::ExtractSliceOp>())
     if (cut.hasUnitStride() && cut.hasZeroOffset())
       tile = cut.getSource();
   auto type = cast<RankedTensorType>(tile.getType());
-  auto dest = cast<BlockArgument>(insert.getDest());
   SmallVector<OFR> offsets = insert.getMixedOffsets();
   SmallVector<OFR> sizes = insert.getMixedSizes();
   auto refuse = [&]() -> InFlightDiagnostic {
-    return insert.emitOpError("writes no static tile that is cut by an end of "
-                              "its rows alone: run --pad-tiles first");
+    return insert->emitOpError("writes no static tile that is cut by an end of "
+                               "its rows alone: run --pad-tiles first");
   };
   if (!type.hasStaticShape() || !insert.hasUnitStride() ||
       !hasUnitLeadingSizes(sizes, type.getRank()))
@@ -289,8 +305,7 @@ fa::matchStore(tensor::ParallelInsertSliceOp insert, scf::ForallOp loop) {
   // The end of the output itself need not be said.
   int64_t rowDim = sizes.size() - type.getRank();
   if (access.rowEnd && access.rowEnd->size() == 1 &&
-      endsWith(loop.getTiedOpOperand(dest)->get(), rowDim,
-               access.rowEnd->front()))
+      endsWith(before, rowDim, access.rowEnd->front()))
     access.rowEnd.reset();
   return std::pair(tile, access);
 }

@@ -10,6 +10,7 @@
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Interfaces/ViewLikeInterface.h"
 
 namespace fa {
 
@@ -37,11 +38,16 @@ mlir::FailureOr<TileAccess> matchLoad(mlir::Value tile);
 /// or of a shared output itself.
 mlir::tensor::ExtractSliceOp sliceAround(mlir::tensor::ExtractSliceOp slice);
 
-/// The tile that `insert` writes, and where. Fails with a diagnostic where the
-/// tile is cut by something else than an end of its rows.
+/// The tile that `insert` (`tensor.insert_slice` or
+/// `tensor.parallel_insert_slice`) writes, and where. `before` is the whole
+/// tensor before the kernel wrote to it. Fails with a diagnostic where the tile
+/// is cut by something else than an end of its rows.
 mlir::FailureOr<std::pair<mlir::Value, TileAccess>>
-matchStore(mlir::tensor::ParallelInsertSliceOp insert,
-           mlir::scf::ForallOp loop);
+matchStore(mlir::OffsetSizeAndStrideOpInterface insert, mlir::Value before);
+
+/// Whether `insert` gives the forall's result a part that was written into it
+/// on the way, tile by tile.
+bool isWrittenPart(mlir::tensor::ParallelInsertSliceOp insert);
 
 } // namespace fa
 

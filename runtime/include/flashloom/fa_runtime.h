@@ -137,7 +137,7 @@ typedef struct fa_forward_params {
    * sees no key becomes 0. */
   fa_tensor o;
   /** Output, [batch, heads, seq_q], f32: log(sum(exp(score))), the natural
-   * logarithm; -inf for a row that sees no key. */
+   * logarithm; -inf for a row that sees no key. Last stride 1. */
   fa_tensor lse;
   /** Factor of q k^T: finite and not negative, since kernels fold it into the
    * exponent (a negative factor belongs on q). Usually 1/sqrt(head_dim). */

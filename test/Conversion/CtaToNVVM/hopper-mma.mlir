@@ -32,7 +32,6 @@ gpu.module @kernels {
       // A from registers, four a step, B [K, N] (transposed), added to what is there: 64 segments' distance in the high part of the
       // low half (32 x 128 / 16 << 16), 16 rows a step.
       // CHECK: arith.truncf
-      // CHECK: %[[LBO:.*]] = arith.constant 16777216 : i32
       // CHECK: llvm.inline_asm has_side_effects {{.*}}add.s32 tb, $64, 0;
       // CHECK-SAME: m64n128k16.f32.f16.f16 {{.*}}, {$65,$66,$67,$68}, db, q, 1, 1, 1;
       // CHECK-SAME: add.s32 tb, $64, 128;

@@ -8,7 +8,7 @@
 
 // Two stages, one a turn: the stage and the parity are carried.
 // CHECK-LABEL: gpu.func @roles
-// CHECK-SAME: %[[MAP:.*]]: !llvm.ptr)
+// CHECK-SAME: %[[MAP:[a-z0-9]+]]: !llvm.ptr)
 // CHECK-SAME: cta.shared_bytes = 33792 : i64
 // CHECK-SAME: cta.tensor_maps = [#cta.tensor_map<arg = 0, rows = 64, cols = 64, swizzle = 128>]
 gpu.module @kernels {
@@ -27,7 +27,7 @@ gpu.module @kernels {
     %r = cta.ring : !r
     %q = cta.ring each(2) : !q
     cta.role "load" teams(%w in 1) warps(4) regs(24) {
-      // CHECK: nvvm.setmaxregister decrease 24
+      // CHECK: nvvm.setmaxregister  decrease 24
       // Each team's ring has its own barriers. The first phase of "empty" counts as done.
       // CHECK-COUNT-2: nvvm.mbarrier.try_wait.parity %{{.*}}, %[[ONE]],
       scf.for %t = %c0 to %c2 step %c1 {
@@ -38,8 +38,8 @@ gpu.module @kernels {
       // CHECK: nvvm.mbarrier.try_wait.parity %{{.*}}, %[[PARITY]],
       // CHECK: nvvm.mbarrier.arrive.expect_tx %[[FULL:.*]], %[[BYTES]] :
       // CHECK: nvvm.cp.async.bulk.tensor.shared.cluster.global %{{.*}}, %[[MAP]], %[[FULL]], box[%c0_i32, %{{.*}}, %c0_i32, %c0_i32, %c0_i32] : !llvm.ptr<7>, !llvm.ptr
-      // CHECK: %[[NEXT:.*]] = arith.xori %[[STAGE]], %[[ONE]]
-      // CHECK: %[[FLIPPED:.*]] = arith.xori %[[PARITY]], %[[STAGE]]
+      // CHECK-DAG: %[[NEXT:[0-9]+]] = arith.xori %[[STAGE]], %[[ONE]]
+      // CHECK-DAG: %[[FLIPPED:[0-9]+]] = arith.xori %[[PARITY]], %[[STAGE]]
       // CHECK: scf.yield %[[NEXT]], %[[FLIPPED]]
       scf.for %j = %c0 to %n step %c64 {
         %e = cta.acquire %r : !r
@@ -47,7 +47,7 @@ gpu.module @kernels {
       }
     }
     // CHECK: } else {
-    // CHECK: nvvm.setmaxregister increase 240
+    // CHECK: nvvm.setmaxregister  increase 240
     cta.role "compute" teams(%w in 2) warps(4) regs(240) {
       %a = cta.consume %q : !q
       // CHECK: scf.for {{.*}} iter_args(%[[STAGE2:.*]] = %c0_i32, %[[PARITY2:.*]] = %c0_i32)
@@ -80,7 +80,7 @@ gpu.module @kernels {
     cta.role "load" teams(%w in 1) warps(4) {
       // Any number of stages: wrapped by a comparison.
       // CHECK: scf.for {{.*}} iter_args(%[[STAGE:.*]] = %c0_i32, %[[PARITY:.*]] = %c1_i32)
-      // CHECK: %[[NEXT:.*]] = arith.addi %[[STAGE]], %c1_i32
+      // CHECK-DAG: %[[NEXT:[0-9]+]] = arith.addi %[[STAGE]], %c1_i32
       // CHECK: %[[WRAPS:.*]] = arith.cmpi eq, %[[NEXT]], %c3_i32
       // CHECK: arith.select %[[WRAPS]], %c0_i32, %[[NEXT]]
       scf.for %j = %c0 to %n step %c64 {

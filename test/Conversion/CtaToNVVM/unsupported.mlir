@@ -26,19 +26,6 @@ gpu.module @kernels {
 // -----
 
 gpu.module @kernels {
-  gpu.func @f(%n: index) kernel {
-    // expected-error @below {{'cta.work' op has no sm_80 form with group_bytes, but found #cta.order<lpt, group_bytes = 64>}}
-    cta.work (%i) in (%n) order(#cta.order<lpt, group_bytes = 64>) {
-      cta.role "a" teams(%w in 1) warps(4) {
-      }
-    }
-    gpu.return
-  }
-}
-
-// -----
-
-gpu.module @kernels {
   gpu.func @f() kernel {
     %t = cta.barrier : !cta.barrier<2>
     cta.role "a" teams(%w in 2) warps(4) {

@@ -4,7 +4,7 @@
 // CHECK: gpu.func @attention(%[[Q:[^:]*]]: memref<?x?x?x128xbf16, strided<[?, ?, ?, 1]>, #gpu.address_space<global>>, %[[K:[^:]*]]: memref{{.*}}, %[[V:[^:]*]]: memref{{.*}}, %{{.*}}: f32, %[[O:[^:]*]]: memref<?x?x?x128xbf16{{.*}}, %[[LSE:[^:]*]]: memref<?x?x?xf32, strided<[?, ?, 1]>, #gpu.address_space<global>>) kernel
 // CHECK-SAME: cta.extents = [#cta.extent<arg = 4, dim = 2, tile = 128>, #cta.extent<arg = 4, dim = 1, tile = 1>, #cta.extent<arg = 4, dim = 0, tile = 1>]
 // The last Q blocks have the most keys to see.
-// CHECK: cta.work (%[[QI:.*]], %[[H:.*]], %[[B:.*]]) in ({{.*}}) order(#cta.order<lpt>)
+// CHECK: cta.work (%[[QI:.*]], %[[H:.*]], %[[B:.*]]) in ({{.*}}) order(#cta.order<lpt, group_bytes = 33554432>)
 // CHECK: cta.role "all" teams(%[[W:.*]] in 4) warps(1)
 // Rows of Q are divided, K and V are shared.
 // CHECK: cta.load each %[[Q]]{{.*}} -> !cta.tile<32x128xbf16

@@ -1,7 +1,7 @@
 // RUN: fa-opt %S/Inputs/f16.mlir --fa2="level=cta split-kv=auto" | FileCheck %s
 
-// Two kernels in one module, and the plan that calls them. The states that the merge reads go straight to fragments, a
-// lookup each; rows past the end read the last one and hold what the padding says. The second output of the parts ends
+// Two kernels in one module, and the plan that calls them. The states that the merge reads go straight to fragments;
+// rows past the end hold what the padding says. The second output of the parts ends
 // where the first does.
 // CHECK: gpu.module @attention_kernels
 // CHECK: gpu.func @attention_0
@@ -14,14 +14,10 @@
 // CHECK-SAME: %[[MAX:[^:]*]]: memref<?x1x4x?xf32
 // CHECK: %[[N:.*]] = memref.dim %[[ACC]], %c0
 // CHECK: scf.for %{{.*}} = %c0 to %[[N]]
-// CHECK: %[[ROW:.*]] = cta.row
-// CHECK: %[[IN:.*]] = arith.cmpi slt, %[[ROW]]
-// CHECK: %[[CLAMPED:.*]] = arith.minsi %[[ROW]]
-// CHECK: %[[M:.*]] = cta.lookup %[[MAX]][{{.*}}, %[[CLAMPED]]]
-// CHECK: arith.select %[[IN]], %[[M]]
+// CHECK: cta.fetch %[[MAX]][{{.*}}] until %{{.*}} pad(0xFF800000)
 // CHECK: arith.maxnumf
 // CHECK: scf.for %{{.*}} = %c0 to %[[N]]
-// CHECK: cta.lookup %[[ACC]][{{.*}}] : {{.*}} -> vector<{{[0-9]+}}x64xf32>
+// CHECK: cta.fetch %[[ACC]][{{.*}}] until %{{.*}} : {{.*}} -> vector<{{[0-9]+}}x64xf32>
 // CHECK: math.fma
 // CHECK: cta.store
 // CHECK: func.func private @attention_0({{.*}}) attributes {cta.kernel = @attention_kernels::@attention_0}

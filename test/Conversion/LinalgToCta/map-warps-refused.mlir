@@ -1,4 +1,4 @@
-// RUN: not fa-opt --fa1 --map-warps %S/../../../kernels-gen/specs/attention.mlir 2>&1 | FileCheck %s --check-prefix=NEST
+// RUN: not fa-opt --tile --pad-tiles --online-softmax --map-warps %S/../../../kernels-gen/specs/attention.mlir 2>&1 | FileCheck %s --check-prefix=NEST
 // RUN: not fa-opt --tile --interchange --online-softmax --map-warps %S/../../../kernels-gen/specs/attention.mlir 2>&1 | FileCheck %s --check-prefix=UNPADDED
 // RUN: not fa-opt --tile --interchange --pad-tiles --online-softmax --map-warps %s 2>&1 | FileCheck %s --check-prefix=F32
 // RUN: sed s/x64x/x72x/g %S/Inputs/f16.mlir | not fa-opt --fa2=level=cta 2>&1 | FileCheck %s --check-prefix=COLUMNS

@@ -53,3 +53,24 @@ gpu.module @a {
     gpu.return
   }
 }
+
+// -----
+
+gpu.module @k {
+  gpu.func @twice(%K: memref<?x64xbf16>, %n: index) kernel {
+    %c0 = arith.constant 0 : index
+    %c64 = arith.constant 64 : index
+    %r = cta.ring : !cta.ring<2, !cta.tile<64x64xbf16, swizzle = 128>>
+    cta.role "all" teams(%w in 2) warps(4) {
+      // expected-warning @below {{prefetch leaves this loop: a stage is filled more than once}}
+      scf.for %j = %c0 to %n step %c64 {
+        %e = cta.acquire %r : !cta.ring<2, !cta.tile<64x64xbf16, swizzle = 128>>
+        cta.copy %K[%j, %c0] to %e : memref<?x64xbf16>, !cta.tile<64x64xbf16, swizzle = 128>
+        cta.copy %K[%j, %c0] to %e : memref<?x64xbf16>, !cta.tile<64x64xbf16, swizzle = 128>
+        %k = cta.consume %r : !cta.ring<2, !cta.tile<64x64xbf16, swizzle = 128>>
+        cta.release %k : !cta.tile<64x64xbf16, swizzle = 128>
+      }
+    }
+    gpu.return
+  }
+}

@@ -8,6 +8,8 @@
 #ifndef FA_CONVERSION_LINALGTOCTA_LINALGTOCTA_H
 #define FA_CONVERSION_LINALGTOCTA_LINALGTOCTA_H
 
+#include "fa/Schedule/Schedule.h"
+
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -36,7 +38,7 @@ struct TeamShape {
 /// Fails with a diagnostic where the function has no such form.
 mlir::FailureOr<mlir::gpu::GPUFuncOp>
 mapToThreadBlock(mlir::OpBuilder &builder, mlir::func::FuncOp function,
-                 TeamShape shape);
+                 TeamShape shape, Partition partition = Partition::SplitQ);
 
 } // namespace fa
 

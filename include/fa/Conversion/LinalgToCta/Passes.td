@@ -68,7 +68,10 @@ def MapWarps : Pass<"map-warps", "::mlir::ModuleOp"> {
     1. The forall's iterations are the grid's work items (`cta.work`).
     2. The dimension of the results that the forall's blocks cut (the rows of Q)
        is divided among the schedule's teams; which dimensions of which tiles
-       that means follows from the indexing maps (`partition=split_q`).
+       that means follows from the indexing maps (`partition=split_q`). With
+       `partition=split_k` the teams divide what the loops cut that results are
+       summed up over (the rows of K and V): row reductions and products over a
+       divided dimension end in a `cta.combine`.
     3. Slices of the function's arguments, padded with zeros or static, become
        `cta.load`: `each` where a divided dimension is in it, else `once`. Tiles
        of other than 16-bit matrices (the states that a merge reads) go straight
@@ -79,7 +82,11 @@ def MapWarps : Pass<"map-warps", "::mlir::ModuleOp"> {
        limits are computed once a row, in i32, and only compared per element.
     5. `tensor.extract` of an argument becomes `cta.lookup` where a position
        differs between elements, else `memref.load`: i32, f32, f16 or bf16.
-    6. `tensor.parallel_insert_slice` becomes `cta.store`.
+    6. `tensor.parallel_insert_slice` becomes `cta.store`, and so does
+       `tensor.insert_slice` into a result of the forall that loops carry; what
+       they read of it becomes `cta.fetch`. Where all teams have all rows of
+       such a tile the first team stores it, and teams meet (`cta.meet`) before
+       they read it again.
 
     The pass speaks of products, loads and reductions, not of attention. The
     kernel's arguments are the function's arguments and then those of its results
@@ -87,7 +94,8 @@ def MapWarps : Pass<"map-warps", "::mlir::ModuleOp"> {
     memrefs with strides of their own, but 1 for the last dimension; indices in fragments are i32, so
     sequences are shorter than 2^31. Teams, warps and the target come from
     `attn.schedule`. Blocks whose trip count depends on the first coordinate are
-    started from the last one (`#cta.order<lpt>`).
+    started from the last one, in groups of heads whose keys and values fit
+    32 MB (`#cta.order<lpt, group_bytes = 33554432>`).
 
     Of a function that `--outline-kernels` made a declaration is left, with
     `cta.kernel` naming the kernel, for the launch plan to call; the kernels of one

@@ -217,7 +217,8 @@ private:
                              sharedBytes > 0 ? sharedBytes
                                              : gpu->sharedBytesPerBlock);
     } else if (policy == "target") {
-      chosen = chooseForTarget(problem, *gpu);
+      chosen = partition == "split_k" ? chooseSplitK(problem, *gpu)
+                                      : chooseForTarget(problem, *gpu);
     } else if (policy == "warpgroups") {
       chosen = chooseForWarpgroups(problem, *gpu);
     } else {
@@ -244,6 +245,18 @@ private:
     overrule(schedule.teams, teams);
     overrule(schedule.warps, warps);
     overrule(schedule.stages, stages);
+    if (!partition.empty()) {
+      std::optional<attn::Partition> given =
+          attn::symbolizePartition(partition);
+      if (!given) {
+        op.emitOpError("unknown partition '")
+            << partition << "', expected split_q or split_k";
+        return std::nullopt;
+      }
+      schedule.partition = *given == attn::Partition::SplitQ
+                               ? fa::Partition::SplitQ
+                               : fa::Partition::SplitK;
+    }
     if (!rescale.empty()) {
       std::optional<fa::Rescale> given = parseRescale(rescale);
       if (!given) {

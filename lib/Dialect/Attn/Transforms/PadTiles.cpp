@@ -61,6 +61,8 @@ public:
   LogicalResult padFold(InitOp init);
   /// Pads what is still dynamic of one update.
   LogicalResult padUpdate(UpdateOp update);
+  /// Pads the state that a finalize on tiles reads from full-size tensors.
+  LogicalResult padFinalize(FinalizeOp finalize);
 
   unsigned numPadded = 0;
 
@@ -76,6 +78,7 @@ private:
   void joinKeyLimit(UpdateOp update);
   void clampPosition(UpdateOp update, unsigned fromBack, Value length);
   void makeStatic(Value tile, int64_t rows);
+  void makeResultsStatic(FinalizeOp finalize, Value rows, int64_t staticRows);
 
   RewriterBase &rewriter;
 };
@@ -244,6 +247,43 @@ LogicalResult TilePadder::padUpdate(UpdateOp update) {
   return failure(failed(padKeys(update)) || failed(padState(update)));
 }
 
+LogicalResult TilePadder::padFinalize(FinalizeOp finalize) {
+  if (!hasDynamicRows(finalize.getAcc()))
+    return success();
+  FailureOr<Value> acc = pad(finalize.getAcc(), 0.0);
+  FailureOr<Value> max =
+      pad(finalize.getMax(), -std::numeric_limits<double>::infinity());
+  FailureOr<Value> sum = pad(finalize.getSum(), 0.0);
+  if (failed(acc) || failed(max) || failed(sum))
+    return failure();
+  int64_t staticRows = cast<RankedTensorType>(acc->getType()).getDimSize(0);
+  OpBuilder::InsertionGuard guard(rewriter);
+  rewriter.setInsertionPoint(finalize);
+  Value rows =
+      tensor::DimOp::create(rewriter, finalize.getLoc(), finalize.getAcc(), 0);
+  rewriter.modifyOpInPlace(finalize, [&] {
+    finalize.getAccMutable().assign(*acc);
+    finalize.getMaxMutable().assign(*max);
+    finalize.getSumMutable().assign(*sum);
+  });
+  makeResultsStatic(finalize, rows, staticRows);
+  return success();
+}
+
+/// Gives `finalize` static results, of which others see the first `rows`.
+void TilePadder::makeResultsStatic(FinalizeOp finalize, Value rows,
+                                   int64_t staticRows) {
+  replaceDests(finalize, finalize.getDpsInitsMutable(), staticRows);
+  SmallVector<Type> types(finalize->getResultTypes());
+  OpBuilder::InsertionGuard guard(rewriter);
+  rewriter.setInsertionPointAfter(finalize);
+  for (auto [result, type] : llvm::zip_equal(finalize->getResults(), types)) {
+    makeStatic(result, staticRows);
+    Value cut = cutRows(result, rows, type);
+    rewriter.replaceAllUsesExcept(result, cut, cut.getDefiningOp());
+  }
+}
+
 void TilePadder::makeStatic(Value tile, int64_t rows) {
   if (hasDynamicRows(tile))
     tile.setType(withRows(tile.getType(), rows));
@@ -308,15 +348,7 @@ LogicalResult TilePadder::followUse(OpOperand &use, Type oldType, Value rows,
   if (auto finalize = dyn_cast<FinalizeOp>(user)) {
     if (!hasDynamicRows(finalize.getO()))
       return success();
-    replaceDests(finalize, finalize.getDpsInitsMutable(), staticRows);
-    SmallVector<Type> types(finalize->getResultTypes());
-    OpBuilder::InsertionGuard guard(rewriter);
-    rewriter.setInsertionPointAfter(finalize);
-    for (auto [result, type] : llvm::zip_equal(finalize->getResults(), types)) {
-      makeStatic(result, staticRows);
-      Value cut = cutRows(result, rows, type);
-      rewriter.replaceAllUsesExcept(result, cut, cut.getDefiningOp());
-    }
+    makeResultsStatic(finalize, rows, staticRows);
     return success();
   }
   OpBuilder::InsertionGuard guard(rewriter);
@@ -360,18 +392,25 @@ FailureOr<unsigned> fa::attn::padTiles(RewriterBase &rewriter,
   TilePadder padder(rewriter);
   SmallVector<InitOp> inits;
   SmallVector<UpdateOp> updates;
+  SmallVector<FinalizeOp> finalizes;
   root->walk([&](Operation *op) {
     if (auto init = dyn_cast<InitOp>(op);
         init && init.getMax().getType().getRank() == 1)
       inits.push_back(init);
     else if (auto update = dyn_cast<UpdateOp>(op); update && update.isTile())
       updates.push_back(update);
+    else if (auto finalize = dyn_cast<FinalizeOp>(op);
+             finalize && finalize.getMax().getType().getRank() == 1)
+      finalizes.push_back(finalize);
   });
   for (InitOp init : inits)
     if (failed(padder.padFold(init)))
       return failure();
   for (UpdateOp update : updates)
     if (failed(padder.padUpdate(update)))
+      return failure();
+  for (FinalizeOp finalize : finalizes)
+    if (failed(padder.padFinalize(finalize)))
       return failure();
   return padder.numPadded;
 }

@@ -220,29 +220,68 @@ LogicalResult WaitOp::verify() {
 // Fragments
 //===----------------------------------------------------------------------===//
 
-LogicalResult StoreOp::verify() {
-  auto value = cast<VectorType>(getValue().getType());
-  auto destination = cast<MemRefType>(getDestination().getType());
+/// Checks that a fragment or row vector of type `value` can lie in `memref` at
+/// `numIndices` indices.
+static LogicalResult verifyInMemory(Operation *op, VectorType value,
+                                    MemRefType memref, size_t numIndices) {
   if (value.getRank() > 2)
-    return emitOpError("expects a fragment or a row vector, but found ")
+    return op->emitOpError("expects a fragment or a row vector, but found ")
            << value;
-  if (destination.getRank() < value.getRank())
-    return emitOpError("expects a memref of at least ")
-           << value.getRank() << " dimensions, but found " << destination;
-  if (static_cast<size_t>(destination.getRank()) != getIndices().size())
-    return emitOpError("expects one index for each dimension of ")
-           << destination << ", but found " << getIndices().size();
-  if (value.getElementType() != destination.getElementType())
-    return emitOpError("expects value and memref of one element type, but "
-                       "found ")
-           << value.getElementType() << " and " << destination.getElementType();
-  int64_t cols = destination.getShape().back();
+  if (memref.getRank() < value.getRank())
+    return op->emitOpError("expects a memref of at least ")
+           << value.getRank() << " dimensions, but found " << memref;
+  if (static_cast<size_t>(memref.getRank()) != numIndices)
+    return op->emitOpError("expects one index for each dimension of ")
+           << memref << ", but found " << numIndices;
+  if (value.getElementType() != memref.getElementType())
+    return op->emitOpError("expects value and memref of one element type, but "
+                           "found ")
+           << value.getElementType() << " and " << memref.getElementType();
+  int64_t cols = memref.getShape().back();
   if (value.getRank() == 2 && !ShapedType::isDynamic(cols) &&
       cols < value.getDimSize(1))
-    return emitOpError("expects a fragment of at most the memref's ")
+    return op->emitOpError("expects a fragment of at most the memref's ")
            << cols << " columns, but found " << value.getDimSize(1);
   return success();
 }
+
+LogicalResult StoreOp::verify() {
+  return verifyInMemory(*this, cast<VectorType>(getValue().getType()),
+                        cast<MemRefType>(getDestination().getType()),
+                        getIndices().size());
+}
+
+LogicalResult FetchOp::verify() {
+  return verifyInMemory(*this, cast<VectorType>(getValue().getType()),
+                        cast<MemRefType>(getSource().getType()),
+                        getIndices().size());
+}
+
+/// Checks that `op`, at which teams meet, has teams.
+static LogicalResult verifyInRole(Operation *op) {
+  if (!op->getParentOfType<RoleOp>())
+    return op->emitOpError("expects to stand in a cta.role, whose teams meet");
+  return success();
+}
+
+LogicalResult CombineOp::verify() {
+  using vector::CombiningKind;
+  switch (getKind()) {
+  case CombiningKind::ADD:
+  case CombiningKind::MUL:
+  case CombiningKind::MINNUMF:
+  case CombiningKind::MAXNUMF:
+  case CombiningKind::MINIMUMF:
+  case CombiningKind::MAXIMUMF:
+    break;
+  default:
+    return emitOpError("expects a kind of floats, but found ")
+           << vector::stringifyCombiningKind(getKind());
+  }
+  return verifyInRole(*this);
+}
+
+LogicalResult MeetOp::verify() { return verifyInRole(*this); }
 
 /// The shape that holds all of `indices`: [R], [1, C] or [R, C]; empty where
 /// all are scalars. Fails where they hold no common one.

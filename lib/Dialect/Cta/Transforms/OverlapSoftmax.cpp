@@ -128,8 +128,7 @@ LogicalResult StageFinder::findSecondTile() {
   if (!stages.release || stages.release->getBlock() != body)
     return fail("its second product's tile is not released in the block");
   for (auto other : body->getOps<cta::ConsumeOp>())
-    if (other != stages.consume &&
-        other.getRing() == stages.consume.getRing())
+    if (other != stages.consume && other.getRing() == stages.consume.getRing())
       return fail("both products read tiles of one ring, whose order would "
                   "change");
   return LogicalResult::success();
@@ -137,12 +136,13 @@ LogicalResult StageFinder::findSecondTile() {
 
 /// Whether `op` or what is inside of it reads one of `values`.
 static bool reads(Operation *op, const DenseSet<Value> &values) {
-  return op->walk([&](Operation *inner) {
-             return llvm::any_of(inner->getOperands(),
-                                 [&](Value v) { return values.contains(v); })
-                        ? WalkResult::interrupt()
-                        : WalkResult::advance();
-           })
+  return op
+      ->walk([&](Operation *inner) {
+        return llvm::any_of(inner->getOperands(),
+                            [&](Value v) { return values.contains(v); })
+                   ? WalkResult::interrupt()
+                   : WalkResult::advance();
+      })
       .wasInterrupted();
 }
 
@@ -234,7 +234,8 @@ private:
   RewriterBase &rewriter;
   MutableArrayRef<Stages> loops;
   SmallVector<Value> hasBlocks; ///< of each loop
-  SmallVector<Value> begins; ///< where each goes on after the first block of all
+  SmallVector<Value>
+      begins; ///< where each goes on after the first block of all
   Value hasAny;
 };
 } // namespace
@@ -245,18 +246,18 @@ void Pipeline::buildRanges() {
     Location loc = loop.getLoc();
     Value second = arith::AddIOp::create(rewriter, loc, loop.getLowerBound(),
                                          loop.getStep());
-    begins.push_back(hasAny ? arith::SelectOp::create(rewriter, loc, hasAny,
-                                                      loop.getLowerBound(),
-                                                      second)
-                                  .getResult()
-                            : second);
-    hasBlocks.push_back(arith::CmpIOp::create(
-        rewriter, loc, arith::CmpIPredicate::slt, loop.getLowerBound(),
-        loop.getUpperBound()));
-    hasAny = hasAny ? arith::OrIOp::create(rewriter, loc, hasAny,
-                                           hasBlocks.back())
-                          .getResult()
-                    : hasBlocks.back();
+    begins.push_back(hasAny
+                         ? arith::SelectOp::create(rewriter, loc, hasAny,
+                                                   loop.getLowerBound(), second)
+                               .getResult()
+                         : second);
+    hasBlocks.push_back(
+        arith::CmpIOp::create(rewriter, loc, arith::CmpIPredicate::slt,
+                              loop.getLowerBound(), loop.getUpperBound()));
+    hasAny = hasAny
+                 ? arith::OrIOp::create(rewriter, loc, hasAny, hasBlocks.back())
+                       .getResult()
+                 : hasBlocks.back();
   }
 }
 
@@ -319,15 +320,13 @@ void Pipeline::finishSecond(Stages &stages, IRMapping &mapping) {
 Pipeline::State Pipeline::buildLoop(size_t number, State state) {
   Stages &stages = loops[number];
   scf::ForOp loop = stages.loop;
-  auto built =
-      scf::ForOp::create(rewriter, loop.getLoc(), begins[number],
-                         loop.getUpperBound(), loop.getStep(), state);
+  auto built = scf::ForOp::create(rewriter, loop.getLoc(), begins[number],
+                                  loop.getUpperBound(), loop.getStep(), state);
   OpBuilder::InsertionGuard guard(rewriter);
   rewriter.setInsertionPointToStart(built.getBody());
   IRMapping mapping;
   mapping.map(loop.getInductionVar(), built.getInductionVar());
-  mapping.map(loop.getRegionIterArgs(),
-              built.getRegionIterArgs().drop_back());
+  mapping.map(loop.getRegionIterArgs(), built.getRegionIterArgs().drop_back());
 
   // 1. Both products are under way.
   clone(stages.start, mapping);
@@ -351,9 +350,8 @@ Value Pipeline::buildLast(State state) {
   Stages &stages = loops.back();
   Location loc = stages.loop.getLoc();
   Value accumulator = state[stages.accumulator];
-  auto branch =
-      scf::IfOp::create(rewriter, loc, accumulator.getType(), hasAny,
-                        /*addThenBlock=*/true, /*addElseBlock=*/true);
+  auto branch = scf::IfOp::create(rewriter, loc, accumulator.getType(), hasAny,
+                                  /*addThenBlock=*/true, /*addElseBlock=*/true);
   OpBuilder::InsertionGuard guard(rewriter);
   rewriter.setInsertionPointToStart(branch.elseBlock());
   scf::YieldOp::create(rewriter, loc, accumulator);

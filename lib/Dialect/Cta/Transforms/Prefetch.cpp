@@ -13,6 +13,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Kernels.h"
+
 #include "fa/Dialect/Cta/Transforms/Passes.h"
 #include "fa/Support/GpuModules.h"
 
@@ -105,6 +107,10 @@ static FailureOr<Staging> findRingUse(cta::CopyOp copy, scf::ForOp loop,
   Staging staging;
   staging.copy = copy;
   staging.acquire = copy.getTile().getDefiningOp<cta::AcquireOp>();
+  if (!staging.acquire.getTile().hasOneUse()) {
+    reason = "a stage is filled more than once";
+    return failure();
+  }
   for (Operation *user : staging.ring().getUsers()) {
     if (user->getBlock() != loop.getBody())
       continue;
@@ -433,7 +439,8 @@ void ChainSkew::buildPrologue() {
 /// under way, the copies too: it stays in front of them.
 void ChainSkew::sinkLoads() {
   Block *block = chain.front()->getBlock();
-  for (auto load : llvm::make_early_inc_range(block->getOps<cta::LoadOp>())) {
+  // A load that moves must not be met again.
+  for (auto load : llvm::to_vector(block->getOps<cta::LoadOp>())) {
     bool isForChain =
         load.getKind() == cta::LoadKind::Each &&
         load->isBeforeInBlock(chain.front()) &&
@@ -537,17 +544,6 @@ static SmallVector<SmallVector<scf::ForOp>> findChains(Block &block) {
       chains.push_back({loop});
   }
   return chains;
-}
-
-/// Whether `func` accesses global memory element by element alone, as kernels
-/// without products do: it has no tiles that could be elsewhere.
-static bool readsNoTile(gpu::GPUFuncOp func) {
-  bool hasLookup = false, hasTile = false;
-  func.walk([&](Operation *op) {
-    hasLookup |= isa<cta::LookupOp, memref::StoreOp>(op);
-    hasTile |= isa<cta::LoadOp, cta::RingOp>(op);
-  });
-  return hasLookup && !hasTile;
 }
 
 namespace {

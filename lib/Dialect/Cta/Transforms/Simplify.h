@@ -21,9 +21,8 @@ inline void simplify(mlir::RewriterBase &rewriter, mlir::Operation *root) {
   config.setRegionSimplificationLevel(
       mlir::GreedySimplifyRegionLevel::Disabled);
   // Not reaching a fixed point would leave valid IR.
-  (void)mlir::applyPatternsGreedily(root,
-                                    mlir::RewritePatternSet(root->getContext()),
-                                    config);
+  (void)mlir::applyPatternsGreedily(
+      root, mlir::RewritePatternSet(root->getContext()), config);
   mlir::DominanceInfo dominance(root);
   mlir::eliminateCommonSubExpressions(rewriter, dominance, root);
 }

@@ -5,6 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Kernels.h"
+
 #include "fa/Dialect/Cta/Transforms/Passes.h"
 #include "fa/Support/GpuModules.h"
 #include "mlir/IR/PatternMatch.h"
@@ -92,17 +94,6 @@ LogicalResult fa::stageLoad(RewriterBase &rewriter, cta::LoadOp load,
 
 /// The stages of a ring where nobody says how many: one to read, one to fill.
 static constexpr int64_t kDefaultStages = 2;
-
-/// Whether `func` reads global memory element by element alone, as kernels
-/// without products do: it has no tiles that could be elsewhere.
-static bool readsNoTile(gpu::GPUFuncOp func) {
-  bool hasLookup = false, hasTile = false;
-  func.walk([&](Operation *op) {
-    hasLookup |= isa<cta::LookupOp, memref::StoreOp>(op);
-    hasTile |= isa<cta::LoadOp, cta::RingOp>(op);
-  });
-  return hasLookup && !hasTile;
-}
 
 namespace {
 struct StageTiles : public fa::impl::StageTilesBase<StageTiles> {

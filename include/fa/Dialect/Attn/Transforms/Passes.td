@@ -114,6 +114,7 @@ def ChooseSchedule : Pass<"choose-schedule", "::mlir::func::FuncOp"> {
     Option<"teams", "teams", "int64_t", "0", "teams in a thread block (0: the policy's)">,
     Option<"warps", "warps", "int64_t", "0", "warps in a team (0: the policy's)">,
     Option<"stages", "stages", "int64_t", "0", "blocks of K and of V in shared memory (0: the policy's)">,
+    Option<"partition", "partition", "std::string", "\"\"", "split_q or split_k (default: the policy's)">,
     Option<"rescale", "rescale", "std::string", "\"\"", "always, lazy or first-max (default: always)">,
     Option<"sharedBytes", "shared-bytes", "int64_t", "0", "M of the paper's formula, in bytes (0: the target's)">,
   ];
@@ -237,6 +238,44 @@ def FlattenSequences : Pass<"flatten-sequences", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect",
     "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect"];
   let statistics = [Statistic<"numFlattened", "num-flattened", "nests made one loop">];
+}
+
+def Parallelize : Pass<"parallelize", "::mlir::func::FuncOp"> {
+  let summary = "heads in parallel around FlashAttention 1's loops, the state in full-size tensors";
+  let description = [{
+    Level B to B, where `--interchange` is not wanted: FlashAttention 1's loop
+    order, one thread block for each head and batch. The loops that stand outside
+    of the first one that carries the state from iteration to iteration become a
+    `scf.forall`; the order of all others stays. The state stays in full-size
+    tensors, which become results of the forall beside o and lse: a kernel's
+    workspaces. Its beginning (`attn.init`) and its end (`attn.finalize`) move
+    into the forall, in loops over its slices.
+
+    Legal where `--interchange` is, for the same reason: different iterations of
+    the parallel loops touch disjoint slices of the state.
+
+    Source: Dao et al., "FlashAttention" (2022), Algorithm 1 and section 3.1.
+
+    Before:
+    ```mlir
+    scf.for %b = ... { scf.for %h = ... { scf.for %j = ... { scf.for %i = ... iter_args(%a) {
+      %t = tensor.extract_slice %a[%b, %h, %i, 0] ...
+      %u = attn.update ... outs(%t ...)
+      tensor.insert_slice %u into %a[%b, %h, %i, 0] ... } } } }
+    ```
+    After:
+    ```mlir
+    scf.forall (%h, %b) = ... shared_outs(%o, %s) {
+      %s0 = scf.for %i = ... iter_args(%a = %s) { attn.init ...; tensor.insert_slice ... }
+      %s1 = scf.for %j = ... { scf.for %i = ... iter_args(%a) { ... as before ... } }
+      %r = scf.for %i = ... iter_args(%w = %o) { attn.finalize ...; tensor.insert_slice ... }
+      ... tensor.parallel_insert_slice ... }
+    ```
+  }];
+  let dependentDialects = [
+    "::fa::attn::AttnDialect", "::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
+    "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect"];
+  let statistics = [Statistic<"numParallelized", "num-parallelized", "loop nests with a parallel part">];
 }
 
 def DelayNormalization : Pass<"delay-normalization", "::mlir::func::FuncOp"> {

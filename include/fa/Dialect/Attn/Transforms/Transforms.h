@@ -65,6 +65,13 @@ mlir::FailureOr<mlir::scf::ForallOp>
 flattenSequences(mlir::RewriterBase &rewriter, mlir::scf::ForallOp outer,
                  mlir::scf::ForallOp inner, std::string &reason);
 
+/// Makes a scf.forall of the loops of the perfect nest `outer` that stand
+/// outside of its first sequential loop; see the pass. On failure `reason` says
+/// why, and the program means the same.
+mlir::FailureOr<mlir::scf::ForallOp>
+parallelizeNest(mlir::RewriterBase &rewriter, mlir::scf::ForOp outer,
+                std::string &reason);
+
 /// One fold: the updates whose state reaches `finalize`, from the last to the
 /// first, and the init it began with (null where it began with something else).
 struct Fold {

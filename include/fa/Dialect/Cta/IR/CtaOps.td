@@ -328,6 +328,77 @@ def Cta_StoreOp : Cta_Op<"store", [AttrSizedOperandSegments]> {
   let hasVerifier = 1;
 }
 
+def Cta_FetchOp : Cta_Op<"fetch", [AttrSizedOperandSegments]> {
+  let summary = "reads a fragment or a row vector from global memory";
+  let description = [{
+    The counterpart of `cta.store`: each thread reads its elements straight into
+    registers. The memref's last dimensions are the fragment's; the indices say
+    where it begins. Rows at or past the memref's number of rows, or past
+    `until`, which is at most that, read as `pad`.
+
+    A team may read what it has stored itself, and what other teams of its role
+    stored before all of them met (`cta.load once`, `cta.combine`, `cta.meet`).
+
+    ```mlir
+    %a = cta.fetch %A[%b, %h, %i, %c0] : memref<?x?x?x128xf32> -> vector<64x128xf32>
+    %m = cta.fetch %M[%b, %h, %i] pad(0xFF800000) : memref<?x?x?xf32> -> vector<64xf32>
+    ```
+  }];
+  let arguments = (ins Arg<AnyMemRef, "the matrix in global memory", [MemRead]>:$source,
+                       Variadic<Index>:$indices, Optional<Index>:$rowEnd,
+                       DefaultValuedAttr<F32Attr, "0.0f">:$pad);
+  let results = (outs VectorOfAnyRankOf<[F32, F16, BF16]>:$value);
+  let assemblyFormat = [{
+    $source `[` $indices `]` (`until` $rowEnd^)? (`pad` `(` $pad^ `)`)? attr-dict `:` type($source) `->` type($value)
+  }];
+  let hasVerifier = 1;
+}
+
+/// The vector dialect's, whose definitions would make its enums here again.
+def Cta_CombiningKindAttr : Attr<
+    CPred<"::llvm::isa<::mlir::vector::CombiningKindAttr>($_self)">,
+    "how elements are combined"> {
+  let storageType = "::mlir::vector::CombiningKindAttr";
+  let returnType = "::mlir::vector::CombiningKind";
+  let convertFromStorage = "$_self.getValue()";
+  let constBuilderCall =
+      "::mlir::vector::CombiningKindAttr::get($_builder.getContext(), $0)";
+}
+
+def Cta_CombineOp : Cta_Op<"combine", [AllTypesMatch<["value", "result"]>]> {
+  let summary = "combines the fragments of all teams, element by element";
+  let description = [{
+    All teams of the role meet; each gets the same result, in which the teams'
+    values are combined in the order of their numbers. Teams that have divided
+    what a row is reduced over, or the depth of a product, finish it so
+    (`partition = split_k`). The kinds are those of floats: add, mul, minnumf,
+    maxnumf, minimumf, maximumf.
+
+    ```mlir
+    %m = cta.combine <maxnumf> %x : vector<16xf32>
+    ```
+  }];
+  let arguments = (ins Cta_CombiningKindAttr:$kind,
+                       VectorOfAnyRankOf<[F32]>:$value);
+  let results = (outs VectorOfAnyRankOf<[F32]>:$result);
+  let assemblyFormat = "$kind $value attr-dict `:` type($value)";
+  let hasVerifier = 1;
+}
+
+def Cta_MeetOp : Cta_Op<"meet"> {
+  let summary = "all teams of the role meet";
+  let description = [{
+    No team goes on before all have come. What each stored to global memory
+    before, all see afterwards.
+
+    ```mlir
+    cta.meet
+    ```
+  }];
+  let assemblyFormat = "attr-dict";
+  let hasVerifier = 1;
+}
+
 def Cta_LookupOp : Cta_Op<"lookup", [NoMemoryEffect]> {
   let summary = "elements of global memory, one for each element of a fragment";
   let description = [{
