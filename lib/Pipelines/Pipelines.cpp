@@ -94,11 +94,10 @@ const AblationStep *fa::findAblationStep(StringRef name) {
 
 const AblationStep &fa::getFa2Step() { return *findAblationStep("fa2"); }
 
-/// Whether kernels follow lists of blocks. The parts of split keys are ranges
-/// of blocks, and a role that loads takes all blocks.
+/// Whether kernels follow lists of blocks: the parts of split keys are ranges.
 static bool hasListKernels(const PipelineOptions &options,
                            const PassChoice &passes) {
-  return options.splitKV.empty() && passes.interchange && !passes.warpgroups;
+  return options.splitKV.empty() && passes.interchange;
 }
 
 /// Levels A to C.
@@ -214,6 +213,11 @@ void fa::buildKernelPipeline(OpPassManager &pm, const PipelineOptions &options,
 void fa::buildWarpgroupPipeline(OpPassManager &pm,
                                 const PipelineOptions &options,
                                 const PassChoice &passes) {
+  // C: a kernel for each parallel loop, where there are several.
+  OutlineKernelsOptions outline;
+  outline.onlySeveral = true;
+  pm.addPass(createOutlineKernels(outline));
+
   // C to D: a thread block's program, its copies in a role of their own, and
   // the computing teams' products and arithmetic beside one another.
   pm.addPass(createMapWarps());

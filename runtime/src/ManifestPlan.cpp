@@ -7,13 +7,14 @@
 
 #include "ManifestPlan.h"
 
+#include "ManifestLaunch.h"
+
 #include <limits>
 
 using namespace fa::rt;
 
 namespace {
 constexpr int64_t kMaxInt32 = std::numeric_limits<int32_t>::max();
-constexpr int64_t kMaxThreadsPerBlock = 1024;
 constexpr int64_t kMaxWorkspaceRank = 6;
 /// Parts of the keys.
 constexpr int64_t kMaxSplits = 1024;
@@ -107,7 +108,7 @@ static PlannedFactor readFactor(const JsonField &field,
 static PlannedLaunch readPlannedLaunch(const JsonField &field,
                                        const Kernel &kernel) {
   PlannedLaunch launch;
-  launch.entry = field["entry"].name();
+  readGridLaunch(field, kernel, launch);
   JsonField args = field["args"];
   for (size_t i = 0, e = args.arraySize(); i != e; ++i)
     launch.args.push_back(readArgument(args.at(i), kernel));
@@ -118,12 +119,6 @@ static PlannedLaunch readPlannedLaunch(const JsonField &field,
     launch.grid.push_back(readFactor(grid.at(i), launch, kernel));
   if (launch.grid.empty())
     grid.refuse("must not be empty");
-  launch.block = int32_t(field["block"].integer(1, kMaxThreadsPerBlock));
-  launch.sharedBytes = int32_t(field["shared_bytes"].integer(0, kMaxInt32));
-  if (kernel.format == Format::Cubin) {
-    launch.registers = int32_t(field["registers"].integer(0, 255));
-    launch.spillBytes = int32_t(field["spill_bytes"].integer(0, kMaxInt32));
-  }
   return launch;
 }
 
@@ -144,10 +139,5 @@ void fa::rt::readPlan(const JsonField &field, Kernel &kernel) {
     plan.launches.push_back(readPlannedLaunch(launches.at(i), kernel));
   if (plan.launches.empty())
     launches.refuse("must not be empty");
-  const PlannedLaunch &first = plan.launches.front();
-  kernel.entry = first.entry;
-  kernel.block = first.block;
-  kernel.sharedBytes = first.sharedBytes;
-  kernel.registers = first.registers;
-  kernel.spillBytes = first.spillBytes;
+  static_cast<GridLaunch &>(kernel) = plan.launches.front();
 }

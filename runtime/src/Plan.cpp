@@ -10,6 +10,7 @@
 #include "Extras.h"
 #include "Failure.h"
 #include "Launch.h"
+#include "TensorMap.h"
 #include "TensorView.h"
 
 #include <algorithm>
@@ -331,16 +332,12 @@ void fa::rt::launchPlan(Library &library, size_t index, const Problem &given,
   const std::vector<PlannedLaunch> &launches = kernel.plan.launches;
   // All grids are checked before the first one starts.
   std::vector<unsigned> blocks;
-  for (const PlannedLaunch &launch : launches)
+  for (const PlannedLaunch &launch : launches) {
+    checkTensorMaps(kernel, launch, params);
     blocks.push_back(launcher.countBlocks(launch));
-  for (size_t i = 0; i != launches.size(); ++i) {
-    if (blocks[i] == 0)
-      continue;
-    std::vector<uint64_t> slots = launcher.packArguments(launches[i]);
-    std::vector<void *> addresses;
-    for (uint64_t &slot : slots)
-      addresses.push_back(&slot);
-    launchGrid(kernel, library.function(index, i), blocks[i], launches[i].block,
-               launches[i].sharedBytes, stream, std::move(addresses));
   }
+  for (size_t i = 0; i != launches.size(); ++i)
+    if (blocks[i] != 0)
+      launchGrid(kernel, launches[i], library.function(index, i), blocks[i],
+                 launcher.packArguments(launches[i]), params, stream);
 }

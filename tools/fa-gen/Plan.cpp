@@ -12,6 +12,8 @@
 
 #include "Plan.h"
 
+#include "Figures.h"
+
 #include "fa/Dialect/Cta/IR/Cta.h"
 #include "fa/Dialect/Cta/IR/LaunchPlan.h"
 
@@ -162,17 +164,12 @@ FailureOr<std::string> PlanWriter::nameOf(Value value) {
 }
 
 FailureOr<llvm::json::Object> PlanWriter::describeLaunch(func::CallOp call) {
-  auto figure = [&](DictionaryAttr kernel, StringRef name) -> int64_t {
-    auto attr = kernel.getAs<IntegerAttr>(name);
-    return attr ? attr.getInt() : 0;
-  };
   auto kernel = figures.getAs<DictionaryAttr>(call.getCallee());
-  auto block =
-      kernel ? kernel.getAs<DenseI32ArrayAttr>("block") : DenseI32ArrayAttr();
   auto extents = kernel ? kernel.getAs<ArrayAttr>("extents") : ArrayAttr();
-  if (!block || !extents)
+  if (!extents)
     return call.emitError("the kernel's launch figures are missing");
-  llvm::json::Array args, grid;
+  SmallVector<std::string> args;
+  llvm::json::Array grid;
   for (Value operand : call.getOperands()) {
     FailureOr<std::string> name = nameOf(operand);
     if (failed(name))
@@ -184,15 +181,10 @@ FailureOr<llvm::json::Object> PlanWriter::describeLaunch(func::CallOp call) {
                                       {"dim", extent.getDim()},
                                       {"tile", extent.getTile()}});
   llvm::json::Object launch{{"entry", call.getCallee().str()},
-                            {"args", std::move(args)},
-                            {"grid", std::move(grid)},
-                            {"block", block[0]},
-                            {"shared_bytes", figure(kernel, "dynamic_shared")}};
-  if (kernel.contains("registers")) {
-    launch["registers"] = figure(kernel, "registers");
-    launch["spill_bytes"] =
-        figure(kernel, "spill_stores") + figure(kernel, "spill_loads");
-  }
+                            {"args", llvm::json::Array(args)},
+                            {"grid", std::move(grid)}};
+  if (failed(describeFigures(kernel, args, launch)))
+    return call.emitError("the kernel's launch figures are missing");
   return launch;
 }
 

@@ -141,6 +141,9 @@ static void unrollTeamLoops(gpu::GPUFuncOp func) {
     unroll(cast<scf::ForOp>(loop));
 }
 
+/// On kernels whose blocks do many items, however many blocks there are.
+static constexpr StringLiteral kPersistentAttr = "cta.persistent";
+
 /// Makes `work` a loop over the block's items where it is persistent, else the
 /// block's one item. `group`: what `buildGroup` said.
 static void expandWork(cta::WorkOp work, Value group) {
@@ -150,6 +153,8 @@ static void expandWork(cta::WorkOp work, Value group) {
     inlineBody(work, buildCoordinates(b, work, first, group));
     return;
   }
+  work->getParentOfType<gpu::GPUFuncOp>()->setAttr(kPersistentAttr,
+                                                   b.getUnitAttr());
   Value blocks = NVVM::GridDimXOp::create(b, b.getI32Type());
   auto loop = scf::ForOp::create(b, first, buildItemCount(b, work), blocks);
   auto inner =

@@ -116,7 +116,7 @@ static bool hasBoundsThatUse(Operation *root, Value value) {
     if (llvm::any_of(op->getOperands(),
                      [&](Value v) { return reached.contains(v); }))
       for (Value result : op->getResults())
-        if (result.getType().isIndex())
+        if (result.getType().isIntOrIndex())
           reached.insert(result);
   });
   return found;

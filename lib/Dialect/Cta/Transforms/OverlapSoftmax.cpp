@@ -14,6 +14,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Kernels.h"
 #include "Simplify.h"
 
 #include "fa/Dialect/Cta/Transforms/Passes.h"
@@ -451,7 +452,8 @@ struct OverlapSoftmax : public fa::impl::OverlapSoftmaxBase<OverlapSoftmax> {
 
   void runOnOperation() override {
     for (gpu::GPUFuncOp func : findKernels(getOperation(), "--overlap-softmax"))
-      overlap(func);
+      if (!readsNoTile(func))
+        overlap(func);
   }
 
 private:

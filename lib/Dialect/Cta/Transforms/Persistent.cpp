@@ -10,6 +10,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Kernels.h"
+
 #include "fa/Dialect/Cta/Transforms/Passes.h"
 #include "fa/Support/GpuModules.h"
 #include "fa/Support/Remarks.h"
@@ -29,7 +31,8 @@ struct Persistent : public fa::impl::PersistentBase<Persistent> {
 
   void runOnOperation() override {
     for (gpu::GPUFuncOp func : findKernels(getOperation(), "--persistent"))
-      makePersistent(func);
+      if (!readsNoTile(func))
+        makePersistent(func);
   }
 
 private:

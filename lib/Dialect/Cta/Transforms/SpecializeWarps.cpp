@@ -11,6 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Kernels.h"
 #include "Simplify.h"
 
 #include "fa/Dialect/Cta/Transforms/Passes.h"
@@ -322,7 +323,7 @@ struct SpecializeWarps : public fa::impl::SpecializeWarpsBase<SpecializeWarps> {
   void runOnOperation() override {
     for (gpu::GPUFuncOp func :
          findKernels(getOperation(), "--specialize-warps"))
-      if (failed(specialize(func)))
+      if (!readsNoTile(func) && failed(specialize(func)))
         return signalPassFailure();
   }
 
