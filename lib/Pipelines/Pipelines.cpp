@@ -142,11 +142,8 @@ void fa::buildPipeline(OpPassManager &pm, const PipelineOptions &options,
       scheduleOptions(options, passes.warpgroups ? kHopper : kAmpere);
   if (passes.warpgroups)
     schedule.policy = "warpgroups";
-  // A thread holds the state before a block and after it: 32 rows a warp spill.
-  constexpr int64_t kStateRows = 64;
-  if (!passes.interchange && options.level > Level::Arithmetic &&
-      options.partition != "split_k" && options.br == 0)
-    schedule.br = kStateRows;
+  // With the keys outside a state is read, updated and written back.
+  schedule.heldStates = passes.interchange ? 1 : 2;
   buildBlocks(pm, options, schedule, passes);
   if (options.level <= Level::Arithmetic)
     return;

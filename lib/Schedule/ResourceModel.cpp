@@ -90,7 +90,8 @@ Resources fa::computeResources(const ScheduleProblem &problem,
       problem.headDim * problem.elementBytes % kSegmentBytes ||
       problem.headDimV * problem.elementBytes % kSegmentBytes;
   resources.registersPerThread =
-      accumulator + scores + kOtherRegisters + problem.variantRegisters +
+      problem.heldStates * accumulator + scores + kOtherRegisters +
+      problem.variantRegisters +
       (hasPartialSegment ? kPartialSegmentRegisters : 0);
   return resources;
 }

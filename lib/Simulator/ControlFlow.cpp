@@ -123,11 +123,15 @@ ThreadBlock::Step ThreadBlock::enterWork(Team &team, cta::WorkOp work) {
   Frame frame{&work.getBody().front(), work.getBody().front().begin()};
   frame.step = options.blocks ? options.blocks : std::max<int64_t>(total, 1);
   frame.index = number - frame.step;
-  if (work.getOrder().getPersistence() == cta::Persistence::Dynamic) {
+  frame.end = total;
+  bool isBalanced = work.getOrder().getKind() == cta::WorkOrder::Balanced;
+  if (isBalanced ||
+      work.getOrder().getPersistence() == cta::Persistence::Dynamic) {
     frame.step = 1;
     frame.index = -1;
   }
-  frame.end = total;
+  if (isBalanced)
+    frame.end = getBalancedOrder(team, work).count(number);
   team.frames.push_back(frame);
   return nextItem(team, work);
 }
@@ -144,18 +148,39 @@ ThreadBlock::Step ThreadBlock::nextItem(Team &team, cta::WorkOp work) {
     team.frames.pop_back();
     return Step::Next;
   }
-  int64_t rest = frame.index;
+  if (work.getOrder().getKind() == cta::WorkOrder::Balanced) {
+    auto [first, other] = getBalancedOrder(team, work).get(number, frame.index);
+    set(team, work.getBody().getArgument(0), first);
+    setCoordinates(team, work, /*firstDim=*/1, other);
+  } else {
+    setCoordinates(team, work, /*firstDim=*/0, frame.index);
+  }
+  frame.next = frame.block->begin();
+  return Step::Jump;
+}
+
+BalancedOrder<int64_t> ThreadBlock::getBalancedOrder(const Team &team,
+                                                     cta::WorkOp work) const {
+  ValueRange extents = work.getExtents();
+  int64_t others = 1;
+  for (Value extent : extents.drop_front())
+    others *= get<int64_t>(team, extent);
+  return {get<int64_t>(team, extents.front()), others,
+          std::min(options.blocks, *items)};
+}
+
+void ThreadBlock::setCoordinates(Team &team, cta::WorkOp work, size_t firstDim,
+                                 int64_t rest) {
   bool isReversed = work.getOrder().getKind() == cta::WorkOrder::LPT;
-  for (auto [dim, extent] : llvm::enumerate(work.getExtents())) {
-    int64_t size = get<int64_t>(team, extent);
+  ValueRange extents = work.getExtents();
+  for (size_t dim = firstDim; dim < extents.size(); ++dim) {
+    int64_t size = get<int64_t>(team, extents[dim]);
     int64_t coordinate = rest % size;
     rest /= size;
     if (dim == 0 && isReversed)
       coordinate = size - 1 - coordinate;
     set(team, work.getBody().getArgument(dim), coordinate);
   }
-  frame.next = frame.block->begin();
-  return Step::Jump;
 }
 
 bool ThreadBlock::areTeamsDone() const {

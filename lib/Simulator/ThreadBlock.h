@@ -18,6 +18,7 @@
 #include "Kernel.h"
 #include "Ring.h"
 
+#include "fa/Schedule/BalancedOrder.h"
 #include "fa/Simulator/CostTable.h"
 
 #include <array>
@@ -166,6 +167,11 @@ private:
   Step enterWork(Team &team, cta::WorkOp work);
   Step nextItem(Team &team, cta::WorkOp work);
   bool ownsItem(cta::WorkOp work, int64_t item) const;
+  BalancedOrder<int64_t> getBalancedOrder(const Team &team,
+                                          cta::WorkOp work) const;
+  /// Sets the coordinates from `firstDim` on, which `rest` is the number of.
+  void setCoordinates(Team &team, cta::WorkOp work, size_t firstDim,
+                      int64_t rest);
   Step startRole(Team &team, cta::RoleOp role);
   Step evaluate(Team &team, mlir::Operation *op, const Evaluator &evaluator);
   Step getSize(Team &team, mlir::Operation *op);

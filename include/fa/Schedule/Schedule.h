@@ -49,6 +49,9 @@ struct ScheduleProblem {
   /// Registers of a thread that the score function and the mask take beside
   /// what causal attention takes.
   int64_t variantRegisters = 0;
+  /// Accumulators that a thread holds: 2 where a block's state is read, updated
+  /// and written back.
+  int64_t heldStates = 1;
 };
 
 /// The choices that passes read; see `#attn.schedule`.

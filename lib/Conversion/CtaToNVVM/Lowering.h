@@ -102,18 +102,15 @@ void inlineBody(mlir::Operation *op, mlir::ValueRange arguments);
 void expandDims(mlir::gpu::GPUFuncOp func);
 void setLaunchAttributes(Kernel &kernel);
 
-/// The coordinates of work item number `item` (i32), of index type. `group`
-/// (i32 or null) is how many of the coordinates after the first run before the
-/// first one does.
-llvm::SmallVector<mlir::Value> buildCoordinates(mlir::ImplicitLocOpBuilder &b,
-                                                cta::WorkOp work,
-                                                mlir::Value item,
-                                                mlir::Value group);
+/// The coordinates, of index type, of the block's work item. Where the block
+/// runs many, makes a loop over them and moves `b` into it. `group` (i32 or
+/// null) is how many of the coordinates after the first run before the first
+/// one does.
+llvm::SmallVector<mlir::Value> buildItems(mlir::ImplicitLocOpBuilder &b,
+                                          cta::WorkOp work, mlir::Value group);
 /// The same for the `group_bytes` of the work's order, from the sizes of the
 /// memrefs that loops in `work` copy from; null where there is none.
 mlir::Value buildGroup(mlir::ImplicitLocOpBuilder &b, cta::WorkOp work);
-/// The number of work items, i32.
-mlir::Value buildItemCount(mlir::ImplicitLocOpBuilder &b, cta::WorkOp work);
 
 /// What `cta.acquire` and `cta.consume` come down to on sm_80.
 struct RingAction {

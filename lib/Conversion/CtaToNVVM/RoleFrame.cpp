@@ -148,20 +148,11 @@ static constexpr StringLiteral kPersistentAttr = "cta.persistent";
 /// block's one item. `group`: what `buildGroup` said.
 static void expandWork(cta::WorkOp work, Value group) {
   ImplicitLocOpBuilder b(work.getLoc(), work);
-  Value first = NVVM::BlockIdXOp::create(b, b.getI32Type());
-  if (work.getOrder().getPersistence() == cta::Persistence::None) {
-    inlineBody(work, buildCoordinates(b, work, first, group));
-    return;
-  }
-  work->getParentOfType<gpu::GPUFuncOp>()->setAttr(kPersistentAttr,
-                                                   b.getUnitAttr());
-  Value blocks = NVVM::GridDimXOp::create(b, b.getI32Type());
-  auto loop = scf::ForOp::create(b, first, buildItemCount(b, work), blocks);
-  auto inner =
-      ImplicitLocOpBuilder::atBlockBegin(work.getLoc(), loop.getBody());
-  SmallVector<Value> coordinates =
-      buildCoordinates(inner, work, loop.getInductionVar(), group);
-  work->moveBefore(loop.getBody()->getTerminator());
+  if (work.getOrder().getPersistence() != cta::Persistence::None)
+    work->getParentOfType<gpu::GPUFuncOp>()->setAttr(kPersistentAttr,
+                                                     b.getUnitAttr());
+  SmallVector<Value> coordinates = buildItems(b, work, group);
+  work->moveBefore(b.getInsertionBlock(), b.getInsertionPoint());
   inlineBody(work, coordinates);
 }
 

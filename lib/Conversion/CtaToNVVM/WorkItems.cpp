@@ -14,7 +14,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "Builders.h"
+#include "I32Expr.h"
 #include "Lowering.h"
+#include "fa/Schedule/BalancedOrder.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "llvm/ADT/SetVector.h"
@@ -70,9 +72,10 @@ splitGroup(ImplicitLocOpBuilder &b, cta::WorkOp work, Value item, Value group) {
   return {coordinate, i.add(before, other)};
 }
 
-SmallVector<Value> fa::buildCoordinates(ImplicitLocOpBuilder &b,
-                                        cta::WorkOp work, Value item,
-                                        Value group) {
+/// The coordinates of work item number `item`.
+static SmallVector<Value> buildCoordinates(ImplicitLocOpBuilder &b,
+                                           cta::WorkOp work, Value item,
+                                           Value group) {
   I32Builder i{b};
   SmallVector<Value> coordinates;
   if (group) {
@@ -123,6 +126,42 @@ Value fa::buildGroup(ImplicitLocOpBuilder &b, cta::WorkOp work) {
                                 others);
 }
 
-Value fa::buildItemCount(ImplicitLocOpBuilder &b, cta::WorkOp work) {
-  return multiplyAll(b, work.getExtents());
+/// Puts the block's loop where `b` is, and `b` into the loop.
+static Value buildLoop(ImplicitLocOpBuilder &b, Value first, Value end,
+                       Value step) {
+  auto loop = scf::ForOp::create(b, first, end, step);
+  b.setInsertionPointToStart(loop.getBody());
+  return loop.getInductionVar();
+}
+
+/// Equal shares of items that grow with their first coordinate.
+static SmallVector<Value> buildBalancedItems(ImplicitLocOpBuilder &b,
+                                             cta::WorkOp work, Value block,
+                                             Value blocks) {
+  I32Builder i{b};
+  ValueRange others = work.getExtents().drop_front();
+  auto expr = [&](Value value) { return I32Expr{&b, value}; };
+  BalancedOrder<I32Expr> order(expr(i.fromIndex(work.getExtents().front())),
+                               expr(multiplyAll(b, others)), expr(blocks));
+  Value number = buildLoop(b, i.constant(0), order.count(expr(block)).value,
+                           i.constant(1));
+  auto [first, other] = order.get(expr(block), expr(number));
+  SmallVector<Value> coordinates{first.value};
+  appendCoordinates(b, others, other.value, coordinates);
+  for (Value &coordinate : coordinates)
+    coordinate = widen(b, coordinate);
+  return coordinates;
+}
+
+SmallVector<Value> fa::buildItems(ImplicitLocOpBuilder &b, cta::WorkOp work,
+                                  Value group) {
+  Value block = NVVM::BlockIdXOp::create(b, b.getI32Type());
+  if (work.getOrder().getPersistence() == cta::Persistence::None)
+    return buildCoordinates(b, work, block, group);
+  Value blocks = NVVM::GridDimXOp::create(b, b.getI32Type());
+  if (work.getOrder().getKind() == cta::WorkOrder::Balanced)
+    return buildBalancedItems(b, work, block, blocks);
+  Value items = multiplyAll(b, work.getExtents());
+  Value item = buildLoop(b, block, items, blocks);
+  return buildCoordinates(b, work, item, group);
 }

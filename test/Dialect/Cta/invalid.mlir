@@ -45,12 +45,22 @@ func.func private @f(!cta.barrier<16>)
 
 // -----
 
+// expected-error @below {{expects a balanced order to be persistent = static without group_bytes}}
+func.func private @f() attributes {a = #cta.order<balanced>}
+
+// -----
+
+// expected-error @below {{expects a balanced order to be persistent = static without group_bytes}}
+func.func private @f() attributes {a = #cta.order<balanced, group_bytes = 1024, persistent = static>}
+
+// -----
+
 // expected-error @below {{expects group_bytes of at least 0, but found -1}}
 func.func private @f() attributes {a = #cta.order<lpt, group_bytes = -1>}
 
 // -----
 
-// expected-error @below {{expected natural or lpt, found 'random'}}
+// expected-error @below {{expected natural, lpt or balanced, found 'random'}}
 func.func private @f() attributes {a = #cta.order<random>}
 
 // -----

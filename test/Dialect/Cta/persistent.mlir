@@ -8,9 +8,9 @@
 gpu.module @kernels {
   // CHECK-LABEL: gpu.func @roles
   // STATIC: cta.role "load"
-  // STATIC: cta.work {{.*}} order(#cta.order<lpt, group_bytes = 1024, persistent = static>)
+  // STATIC: cta.work {{.*}} order(#cta.order<balanced, persistent = static>)
   // STATIC: cta.role "compute"
-  // STATIC: cta.work {{.*}} order(#cta.order<lpt, group_bytes = 1024, persistent = static>)
+  // STATIC: cta.work {{.*}} order(#cta.order<balanced, persistent = static>)
   // DYNAMIC-COUNT-2: order(#cta.order<lpt, group_bytes = 1024, persistent = dynamic>)
   gpu.func @roles(%n: index) kernel {
     cta.role "load" teams(%w in 1) warps(4) {
@@ -24,9 +24,10 @@ gpu.module @kernels {
     gpu.return
   }
 
-  // Groups come where the longest items come first.
+  // Items of unequal length come in equal shares, or in groups where they are
+  // handed out.
   // CHECK-LABEL: gpu.func @groups
-  // STATIC: order(#cta.order<lpt, group_bytes = 33554432, persistent = static>)
+  // STATIC: order(#cta.order<balanced, persistent = static>)
   // STATIC: order(#cta.order<natural, persistent = static>)
   // DYNAMIC: order(#cta.order<lpt, group_bytes = 4096, persistent = dynamic>)
   gpu.func @groups(%n: index) kernel {

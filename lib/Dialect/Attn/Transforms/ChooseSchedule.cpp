@@ -139,6 +139,12 @@ struct ChooseSchedulePass
         return signalPassFailure();
       }
     }
+    if (heldStates < 1 || heldStates > 2) {
+      ops.front().emitOpError("expects held-states of 1 or 2, found ")
+          << heldStates;
+      return signalPassFailure();
+    }
+    problem.heldStates = heldStates;
     std::optional<Schedule> schedule = choose(problem, ops.front());
     if (!schedule)
       return signalPassFailure();

@@ -56,19 +56,32 @@ private:
           << groupBytes.getValue();
       return signalPassFailure();
     }
-    auto persistence =
-        dynamic ? cta::Persistence::Dynamic : cta::Persistence::Static;
     for (cta::WorkOp work : works) {
       cta::OrderAttr order = work.getOrder();
-      int64_t bytes = order.getGroupBytes();
-      if (bytes == 0 && order.getKind() == cta::WorkOrder::LPT)
-        bytes = groupBytes;
-      work.setOrderAttr(cta::OrderAttr::get(func.getContext(), order.getKind(),
-                                            bytes, persistence));
+      work.setOrderAttr(makePersistent(order));
     }
     ++numKernels;
     remarkDecision(func, "persistent", "items")
-        << remark::reason("{0}", cta::stringifyPersistence(persistence));
+        << remark::reason("{0}", cta::stringifyPersistence(getPersistence()));
+  }
+
+  cta::Persistence getPersistence() const {
+    return dynamic ? cta::Persistence::Dynamic : cta::Persistence::Static;
+  }
+
+  /// Items of unequal length are handed out in groups of heads, or shared out
+  /// beforehand; the shares' pairs are of few heads at a time anyway.
+  cta::OrderAttr makePersistent(cta::OrderAttr order) const {
+    cta::WorkOrder kind = order.getKind();
+    int64_t bytes = order.getGroupBytes();
+    if (kind == cta::WorkOrder::LPT && dynamic && bytes == 0)
+      bytes = groupBytes;
+    if (kind == cta::WorkOrder::LPT && !dynamic) {
+      kind = cta::WorkOrder::Balanced;
+      bytes = 0;
+    }
+    return cta::OrderAttr::get(order.getContext(), kind, bytes,
+                               getPersistence());
   }
 };
 } // namespace

@@ -162,7 +162,7 @@ gpu.module @kernels {
     %vr = cta.ring : !ring
     %turn = cta.barrier : !cta.barrier<2>
     cta.role "load" teams(%w in 1) warps(4) regs(24) {
-      cta.work (%qi, %h, %b) in (%nq, %nh, %nb) order(#cta.order<lpt, group_bytes = 33554432, persistent = static>) {
+      cta.work (%qi, %h, %b) in (%nq, %nh, %nb) order(#cta.order<balanced, persistent = static>) {
         %q0 = arith.muli %qi, %c128 : index
         scf.for %t = %c0 to %c2 step %c1 {
           %tr = arith.muli %t, %c64 : index
@@ -187,7 +187,7 @@ gpu.module @kernels {
       scf.if %second {
         cta.arrive %turn[%c0] : !cta.barrier<2>
       }
-      cta.work (%qi, %h, %b) in (%nq, %nh, %nb) order(#cta.order<lpt, group_bytes = 33554432, persistent = static>) {
+      cta.work (%qi, %h, %b) in (%nq, %nh, %nb) order(#cta.order<balanced, persistent = static>) {
         %q0 = arith.muli %qi, %c128 : index
         %wr = arith.muli %w, %c64 : index
         %i0 = arith.addi %q0, %wr : index

@@ -116,6 +116,7 @@ def ChooseSchedule : Pass<"choose-schedule", "::mlir::func::FuncOp"> {
     Option<"stages", "stages", "int64_t", "0", "blocks of K and of V in shared memory (0: the policy's)">,
     Option<"partition", "partition", "std::string", "\"\"", "split_q or split_k (default: the policy's)">,
     Option<"rescale", "rescale", "std::string", "\"\"", "always, lazy or first-max (default: always)">,
+    Option<"heldStates", "held-states", "int64_t", "1", "states that a thread holds: 1, or 2 where one is read and another written">,
     Option<"sharedBytes", "shared-bytes", "int64_t", "0", "M of the paper's formula, in bytes (0: the target's)">,
   ];
   let statistics = [Statistic<"numScheduled", "num-scheduled", "functions scheduled">,

@@ -22,7 +22,8 @@ class Cta_Attr<string name, string attrMnemonic> : AttrDef<Cta_Dialect, name> {
 
 def Cta_WorkOrder : I32EnumAttr<"WorkOrder", "order of the work items", [
     I32EnumAttrCase<"Natural", 0, "natural">,
-    I32EnumAttrCase<"LPT", 1, "lpt">]> {
+    I32EnumAttrCase<"LPT", 1, "lpt">,
+    I32EnumAttrCase<"Balanced", 2, "balanced">]> {
   let cppNamespace = "::fa::cta";
   let genSpecializedAttr = 0;
 }
@@ -54,14 +55,20 @@ def Cta_OrderAttr : Cta_Attr<"Order", "order"> {
     `group_bytes` groups the other coordinates so that what a group reads
     again and again (the keys and values of its heads) fits so many bytes.
 
+    `balanced` is for static blocks and items that are the longer the larger
+    their first coordinate is: pairs of the longest and the shortest, and at the
+    end single items, the longest first, in shares that are almost equal
+    (fa/Schedule/BalancedOrder.h has the formula).
+
     `persistent` says that a thread block runs many items, which all of its
     roles run in the same order. `static`: of g blocks, block b runs items b,
-    b + g, b + 2g and so on. `dynamic`: a block takes the next item that nobody
+    b + g, b + 2g and so on, unless the order is `balanced`. `dynamic`: a block takes the next item that nobody
     has taken.
 
     ```mlir
     #cta.order<lpt, group_bytes = 33554432>
     #cta.order<natural, persistent = static>
+    #cta.order<balanced, persistent = static>
     ```
   }];
   let parameters = (ins "::fa::cta::WorkOrder":$kind, "int64_t":$groupBytes,

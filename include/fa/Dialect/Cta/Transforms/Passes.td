@@ -300,8 +300,9 @@ def Persistent : Pass<"persistent"> {
     work items, in both roles the same, one after the other; so what a block
     needs once is done once, and the loading role is ahead of the computing one
     from item to item. Items are handed out as they are numbered (`static`), or
-    to whoever is free (`dynamic`: better where they differ in length). Where the
-    longest come first, they come so in groups of heads whose keys and values
+    to whoever is free (`dynamic`). Where they differ in length, static blocks
+    get equal shares (`balanced`), which leaves `dynamic` little to gain; and
+    dynamic ones get the longest first in groups of heads whose keys and values
     fit the cache, unless the order has groups already.
 
     The work must stand inside of the roles, as --specialize-warps leaves it:
@@ -316,15 +317,15 @@ def Persistent : Pass<"persistent"> {
     After:
     ```mlir
     cta.role "compute" teams(%w in 2) warps(4) regs(240) {
-      cta.work (%b) in (%n) order(#cta.order<lpt, group_bytes = 33554432, persistent = static>) { ... }
+      cta.work (%b) in (%n) order(#cta.order<balanced, persistent = static>) { ... }
     ```
   }];
   let options = [Option<"dynamic", "dynamic", "bool", /*default=*/"false",
                         "Hand items to whichever block is free">,
                  Option<"groupBytes", "group-bytes", "int64_t",
                         /*default=*/"33554432",
-                        "What a group of heads reads again and again, at most; "
-                        "0 makes no groups">];
+                        "What a group of heads reads again and again, at most, "
+                        "where items are handed out; 0 makes no groups">];
   let statistics = [Statistic<"numKernels", "kernels",
                               "Kernels made persistent">];
   let dependentDialects = ["::fa::cta::CtaDialect"];
