@@ -29,6 +29,12 @@ namespace {
 /// What a block of keys is to a block of queries.
 enum BlockClass : int32_t { kEmpty, kPartial, kFull };
 
+/// Of each row, as f32 like all sums of rows, the fewest and the most keys that
+/// any query sees which the row stands for.
+struct KeyCounts {
+  Value fewest, most;
+};
+
 class BlockListLowering {
 public:
   BlockListLowering(RewriterBase &rewriter, attn::BlockListOp op)
@@ -66,11 +72,13 @@ private:
   scf::ForallOp makeParallel(ArrayRef<OpFoldResult> extents, ValueRange outs);
   void insert(scf::ForallOp forall, unsigned number, Value source,
               OpFoldResult length, ArrayRef<Value> position);
-  Value countKeys(Value batch, Value head, Value queryBlock, Value keyBlock);
+  int64_t getRows() const;
+  Value countKeys(ArrayRef<Value> at, Value offset);
+  KeyCounts countAllKeys(ArrayRef<Value> at);
   Value anyRow(Value counts, arith::CmpFPredicate predicate, double number);
   Value branchOn(Value condition, function_ref<Value()> then,
                  int32_t otherwise);
-  Value classify(Value counts);
+  Value classify(const KeyCounts &counts);
   Value buildClasses();
   Value readClass(Value classes, ValueRange at, Value block);
   std::pair<Value, Value> buildRow(Value classes, Value length, ValueRange at);
@@ -137,13 +145,20 @@ void BlockListLowering::insert(scf::ForallOp forall, unsigned number,
 // Classes
 //===----------------------------------------------------------------------===//
 
-/// How many keys of the block each query sees, as f32 like all sums of rows.
-/// Queries behind the last one count as the last one; keys behind the last one
-/// are not seen.
-Value BlockListLowering::countKeys(Value batch, Value head, Value queryBlock,
-                                   Value keyBlock) {
-  Value firstRow = arith::MulIOp::create(b, loc, queryBlock, index(br));
-  Value firstKey = arith::MulIOp::create(b, loc, keyBlock, index(bc));
+/// The queries whose keys are counted at a time: where blocks can be divided by
+/// it, as many as a warp has the marks of in registers.
+int64_t BlockListLowering::getRows() const {
+  constexpr int64_t kRows = 16;
+  return br % kRows == 0 ? kRows : br;
+}
+
+/// How many keys of the block `at` (batch, head, block of queries, of keys)
+/// each query from `offset` on sees. Queries behind the last one count as the
+/// last one; keys behind the last one are not seen.
+Value BlockListLowering::countKeys(ArrayRef<Value> at, Value offset) {
+  Value blockRow = arith::MulIOp::create(b, loc, at[2], index(br));
+  Value firstRow = arith::AddIOp::create(b, loc, blockRow, offset);
+  Value firstKey = arith::MulIOp::create(b, loc, at[3], index(bc));
   auto last = [&](Value length) {
     return arith::SubIOp::create(b, loc, length, index(1));
   };
@@ -157,21 +172,42 @@ Value BlockListLowering::countKeys(Value batch, Value head, Value queryBlock,
     return arith::MinSIOp::create(body.builder, loc, at, end).getResult();
   };
   // The domain: nothing reads it.
-  Value block = tensor::EmptyOp::create(b, loc, ArrayRef<int64_t>{br, bc},
-                                        b.getF32Type());
-  Value sums =
-      tensor::EmptyOp::create(b, loc, ArrayRef<int64_t>{br}, b.getF32Type());
+  Value block = tensor::EmptyOp::create(
+      b, loc, ArrayRef<int64_t>{getRows(), bc}, b.getF32Type());
+  Value sums = tensor::EmptyOp::create(b, loc, ArrayRef<int64_t>{getRows()},
+                                       b.getF32Type());
   auto count = [&](GenericBuilder &body, ValueRange args) {
     Value row = clamp(body, position(body, firstRow, 0), lastRow);
     Value key = position(body, firstKey, 1);
     Value sees = inlineRegion(body.builder, op.getMaskRegion(),
-                              {batch, head, row, clamp(body, key, lastKey)});
+                              {at[0], at[1], row, clamp(body, key, lastKey)});
     Value isThere = arith::CmpIOp::create(
         body.builder, loc, arith::CmpIPredicate::sle, key, lastKey);
     sees = arith::AndIOp::create(body.builder, loc, sees, isThere);
     return SmallVector<Value>{body.add(args[1], body.select(sees, one, zero))};
   };
   return in.generic({block}, {in.fill(zero, sums)}, 2, true, count).front();
+}
+
+/// The counts of all queries of a block, a few rows at a time.
+KeyCounts BlockListLowering::countAllKeys(ArrayRef<Value> at) {
+  Value rows = tensor::EmptyOp::create(b, loc, ArrayRef<int64_t>{getRows()},
+                                       b.getF32Type());
+  SmallVector<Value> inits{in.fill(in.f32(bc), rows),
+                           in.fill(in.f32(0.0), rows)};
+  auto loop =
+      scf::ForOp::create(b, loc, index(0), index(br), index(getRows()), inits);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(loop.getBody());
+  Value counts = countKeys(at, loop.getInductionVar());
+  auto combine = [&](GenericBuilder &body, ValueRange args) {
+    return SmallVector<Value>{body.min(args[0], args[1]),
+                              body.max(args[0], args[2])};
+  };
+  scf::YieldOp::create(
+      b, loc,
+      in.generic({counts}, loop.getRegionIterArgs(), 1, false, combine));
+  return {loop.getResult(0), loop.getResult(1)};
 }
 
 /// Whether the count of any query compares so with `number`.
@@ -200,13 +236,14 @@ Value BlockListLowering::branchOn(Value condition, function_ref<Value()> then,
 }
 
 /// The class of a block of which the queries see so many keys.
-Value BlockListLowering::classify(Value counts) {
+Value BlockListLowering::classify(const KeyCounts &counts) {
   Value partial = constant(i32, kPartial);
-  Value any = anyRow(counts, arith::CmpFPredicate::OGT, 0.0);
+  Value any = anyRow(counts.most, arith::CmpFPredicate::OGT, 0.0);
   return branchOn(
       any,
       [&] {
-        Value lacks = anyRow(counts, arith::CmpFPredicate::OLT, double(bc));
+        Value lacks =
+            anyRow(counts.fewest, arith::CmpFPredicate::OLT, double(bc));
         return branchOn(
             lacks, [&] { return partial; }, kFull);
       },
@@ -222,7 +259,7 @@ Value BlockListLowering::buildClasses() {
   auto forall =
       makeParallel(llvm::to_vector(llvm::reverse(sizes)), ValueRange{classes});
   SmallVector<Value> at(llvm::reverse(forall.getInductionVars()));
-  Value blockClass = classify(countKeys(at[0], at[1], at[2], at[3]));
+  Value blockClass = classify(countAllKeys(at));
   Value entry = tensor::EmptyOp::create(b, loc, ArrayRef<int64_t>{1}, i32);
   entry = tensor::InsertOp::create(b, loc, blockClass, entry, index(0));
   insert(forall, 0, entry, b.getIndexAttr(1), at);
