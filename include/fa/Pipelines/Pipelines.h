@@ -87,7 +87,7 @@ struct PipelineOptions : public mlir::PassPipelineOptions<PipelineOptions> {
   Option<bool> blockLists{
       *this, "block-lists",
       llvm::cl::desc("list the blocks of masks that leave no full block known "
-                     "(below level arithmetic --fa2 without split keys only)"),
+                     "(below level arithmetic not with split keys or --fa1)"),
       llvm::cl::init(true)};
   Option<int64_t> stages{
       *this, "stages",
