@@ -17,6 +17,7 @@
 #include "VariantRegions.h"
 
 #include "fa/Conversion/AttnToLinalg/AttnToLinalg.h"
+#include "fa/Dialect/Attn/Transforms/MaskAnalysis.h"
 #include "fa/Dialect/Attn/Transforms/Transforms.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -74,6 +75,7 @@ private:
               OpFoldResult length, ArrayRef<Value> position);
   int64_t getRows() const;
   Value countKeys(ArrayRef<Value> at, Value offset);
+  Value findRowsThatCount(ArrayRef<Value> at);
   KeyCounts countAllKeys(ArrayRef<Value> at);
   Value anyRow(Value counts, arith::CmpFPredicate predicate, double number);
   Value branchOn(Value condition, function_ref<Value()> then,
@@ -189,14 +191,38 @@ Value BlockListLowering::countKeys(ArrayRef<Value> at, Value offset) {
   return in.generic({block}, {in.fill(zero, sums)}, 2, true, count).front();
 }
 
+/// How many rows of a block can see any of its keys by what the mask compares:
+/// all, or none.
+Value BlockListLowering::findRowsThatCount(ArrayRef<Value> at) {
+  Value all = index(br);
+  Value firstRow = arith::MulIOp::create(b, loc, at[2], all);
+  Value firstKey = arith::MulIOp::create(b, loc, at[3], index(bc));
+  attn::KeyInterval keys = attn::analyzeMask(b, loc, op.getMaskRegion(),
+                                             {at[0], at[1], firstRow, all})
+                               .some;
+  auto noneUnless = [&](Value left, Value right, Value rows) {
+    Value isBelow =
+        arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, left, right);
+    return arith::SelectOp::create(b, loc, isBelow, rows, index(0)).getResult();
+  };
+  Value rows = all;
+  if (keys.end)
+    rows = noneUnless(firstKey, keys.end, rows);
+  if (keys.begin) {
+    Value end = arith::AddIOp::create(b, loc, firstKey, index(bc));
+    rows = noneUnless(keys.begin, end, rows);
+  }
+  return rows;
+}
+
 /// The counts of all queries of a block, a few rows at a time.
 KeyCounts BlockListLowering::countAllKeys(ArrayRef<Value> at) {
   Value rows = tensor::EmptyOp::create(b, loc, ArrayRef<int64_t>{getRows()},
                                        b.getF32Type());
   SmallVector<Value> inits{in.fill(in.f32(bc), rows),
                            in.fill(in.f32(0.0), rows)};
-  auto loop =
-      scf::ForOp::create(b, loc, index(0), index(br), index(getRows()), inits);
+  auto loop = scf::ForOp::create(b, loc, index(0), findRowsThatCount(at),
+                                 index(getRows()), inits);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(loop.getBody());
   Value counts = countKeys(at, loop.getInductionVar());

@@ -6,9 +6,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "BlockLists.h"
-#include "MaskAnalysis.h"
 #include "Simplify.h"
 
+#include "fa/Dialect/Attn/Transforms/MaskAnalysis.h"
 #include "fa/Dialect/Attn/Transforms/PassOrder.h"
 #include "fa/Dialect/Attn/Transforms/Passes.h"
 #include "fa/Dialect/Attn/Transforms/Transforms.h"
