@@ -13,6 +13,8 @@
 
 #include "Kernel.h"
 
+#include "fa/Dialect/Cta/IR/SharedMemory.h"
+
 #include "mlir/Analysis/Liveness.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -26,44 +28,11 @@ using namespace fa::sim;
 // Shared memory
 //===----------------------------------------------------------------------===//
 
-/// Where a tile may begin: eight rows of the 128-byte swizzle.
-static constexpr int64_t kTileAlignment = 1024;
-
-/// Threads of a warp, and of the group that shares a fragment's row.
-static constexpr int64_t kWarpThreads = 32, kQuadThreads = 4;
-
-/// The bytes of shared memory that `op` names.
-static int64_t getSharedBytes(Operation *op) {
-  auto bytes = [](cta::TileType tile) -> int64_t {
-    return llvm::alignTo(tile.getByteSize(), kTileAlignment);
-  };
-  if (auto ring = dyn_cast<cta::RingOp>(op)) {
-    cta::RingType type = ring.getRing().getType();
-    return ring.getTeams().value_or(1) * type.getStages() *
-           bytes(type.getTile());
-  }
-  // Each team leaves its fragment there, as its threads hold it.
-  if (auto combine = dyn_cast<cta::CombineOp>(op)) {
-    auto role = op->getParentOfType<cta::RoleOp>();
-    auto type = cast<VectorType>(combine.getValue().getType());
-    int64_t copies = type.getRank() == 1 ? kQuadThreads : 1;
-    return llvm::alignTo(role.getTeams() * copies * type.getNumElements() *
-                             sizeof(float),
-                         kTileAlignment);
-  }
-  auto load = dyn_cast<cta::LoadOp>(op);
-  if (!load)
-    return 0;
-  bool isOnce = load.getKind() == cta::LoadKind::Once;
-  int64_t copies = isOnce ? 1 : op->getParentOfType<cta::RoleOp>().getTeams();
-  return copies * bytes(load.getTile().getType());
-}
-
 static LogicalResult checkSharedMemory(const Kernel &kernel,
                                        const Target &target) {
   int64_t total = 0;
   gpu::GPUFuncOp func = kernel.func;
-  func.walk([&](Operation *op) { total += getSharedBytes(op); });
+  func.walk([&](Operation *op) { total += cta::getSharedBytes(op); });
   if (total <= target.sharedBytesPerBlock)
     return success();
   return func.emitError("the kernel takes ")
@@ -74,6 +43,9 @@ static LogicalResult checkSharedMemory(const Kernel &kernel,
 //===----------------------------------------------------------------------===//
 // Registers
 //===----------------------------------------------------------------------===//
+
+/// Threads of a warp, and of the group that shares a fragment's row.
+static constexpr int64_t kWarpThreads = 32, kQuadThreads = 4;
 
 /// The 32-bit registers that `value` takes of each thread of a team.
 static int64_t getRegisters(Value value, int64_t warps) {

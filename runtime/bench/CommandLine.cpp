@@ -298,7 +298,7 @@ std::string fa::bench::helpText() {
          "  fa-bench selftest DIR [options]   numbers, in seconds\n"
          "  fa-bench time DIR [options]       speed\n"
          "  fa-bench ablate DIR [options]     speed of each step from "
-         "FlashAttention 1 to 2\n"
+         "FlashAttention 1 to 3\n"
          "  fa-bench launch DIR [options]     what a call costs the host\n"
          "  fa-bench --help\n\n"
          "DIR is a folder that fa-gen wrote: manifest.json and the kernels. "

@@ -7,6 +7,7 @@
 
 #include "Compile.h"
 
+#include "Diagnostics.h"
 #include "Figures.h"
 #include "Plan.h"
 
@@ -15,11 +16,8 @@
 #include "fa/Pipelines/Pipelines.h"
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
-#include "mlir/IR/Diagnostics.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
-
-#include "llvm/Support/SourceMgr.h"
 
 #include <chrono>
 
@@ -114,16 +112,16 @@ static void setOptions(PipelineOptions &options, const KernelSpec &spec,
     options.teams = 1;
 }
 
-FailureOr<CompiledKernel>
-fa::compileKernel(const DialectRegistry &registry, const KernelSpec &spec,
-                  const AblationStep &step, StringRef arch, StringRef hash,
-                  const ScheduleOverrides &overrides) {
+FailureOr<CompiledKernel> fa::compileKernel(const DialectRegistry &registry,
+                                            const KernelSpec &spec,
+                                            const AblationStep &step,
+                                            StringRef arch, StringRef hash,
+                                            const ScheduleOverrides &overrides,
+                                            llvm::raw_ostream &diagnostics) {
   auto start = std::chrono::steady_clock::now();
   MLIRContext context(registry, MLIRContext::Threading::DISABLED);
   context.printOpOnDiagnostic(false);
-  // The handler finds the user's file by the locations in the text.
-  llvm::SourceMgr sources;
-  SourceMgrDiagnosticHandler handler(sources, &context);
+  DiagnosticPrinter printer(context, kernelName(spec, step, arch), diagnostics);
   OwningOpRef<ModuleOp> module =
       parseSourceString<ModuleOp>(spec.located, &context);
   if (!module)

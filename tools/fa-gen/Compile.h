@@ -42,11 +42,12 @@ std::string kernelName(const KernelSpec &spec, const AblationStep &step,
                        llvm::StringRef arch);
 
 /// Compiles `spec` for `arch` by the passes of `step`, in a context of its own.
-/// Diagnostics go to stderr.
+/// Diagnostics go to `diagnostics`.
 mlir::FailureOr<CompiledKernel>
 compileKernel(const mlir::DialectRegistry &registry, const KernelSpec &spec,
               const AblationStep &step, llvm::StringRef arch,
-              llvm::StringRef hash, const ScheduleOverrides &overrides);
+              llvm::StringRef hash, const ScheduleOverrides &overrides,
+              llvm::raw_ostream &diagnostics);
 
 } // namespace fa
 

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Compile.h"
+#include "Diagnostics.h"
 #include "LocalGpu.h"
 #include "Manifest.h"
 #include "Spec.h"
@@ -14,7 +15,6 @@
 #include "fa/Target/Cubin.h"
 #include "fa/Target/Target.h"
 
-#include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/DialectRegistry.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Support/CommandLine.h"
@@ -22,7 +22,6 @@
 #include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
-#include "llvm/Support/SourceMgr.h"
 #include "llvm/Support/ThreadPool.h"
 #include "llvm/Support/WithColor.h"
 #include "llvm/Support/xxhash.h"
@@ -242,7 +241,8 @@ public:
 
 private:
   void run(Job &job);
-  void report(const Job &job, const llvm::Twine &what);
+  void report(const Job &job, const llvm::Twine &what,
+              StringRef diagnostics = "");
   std::string path(StringRef file);
 
   const DialectRegistry &registry;
@@ -259,9 +259,11 @@ std::string Library::path(StringRef file) {
   return std::string(result);
 }
 
-void Library::report(const Job &job, const llvm::Twine &what) {
+/// Prints a kernel's diagnostics and what became of it, in one piece.
+void Library::report(const Job &job, const llvm::Twine &what,
+                     StringRef diagnostics) {
   std::lock_guard<std::mutex> lock(mutex);
-  llvm::errs() << "[" << ++done << "/" << all.size() << "] "
+  llvm::errs() << diagnostics << "[" << ++done << "/" << all.size() << "] "
                << kernelName(*job.spec, *job.step, job.arch) << ": " << what
                << "\n";
 }
@@ -290,23 +292,27 @@ static std::string describeFigures(const CompiledKernel &kernel) {
 }
 
 void Library::run(Job &job) {
+  std::string diagnostics;
+  llvm::raw_string_ostream os(diagnostics);
   FailureOr<CompiledKernel> kernel = compileKernel(
-      registry, *job.spec, *job.step, job.arch, job.hash, overrides);
+      registry, *job.spec, *job.step, job.arch, job.hash, overrides, os);
   if (failed(kernel)) {
-    report(job, "failed");
+    report(job, "failed", diagnostics);
     std::lock_guard<std::mutex> lock(mutex);
     hasFailed = true;
     return;
   }
   StringRef file = *kernel->entry.getString("file");
   if (llvm::Error error = writeFile(path(file), kernel->data)) {
-    report(job, llvm::toString(std::move(error)));
+    report(job, llvm::toString(std::move(error)), diagnostics);
     std::lock_guard<std::mutex> lock(mutex);
     hasFailed = true;
     return;
   }
-  report(job, describeFigures(*kernel) +
-                  llvm::formatv(", {0:f2} s", kernel->seconds).str());
+  report(job,
+         describeFigures(*kernel) +
+             llvm::formatv(", {0:f2} s", kernel->seconds).str(),
+         diagnostics);
   job.entry = std::move(kernel->entry);
 }
 
@@ -431,9 +437,7 @@ int main(int argc, char **argv) {
   registerDialects(registry);
   MLIRContext context(registry);
   context.printOpOnDiagnostic(false);
-  // Diagnostics without a place in a file read as those of a tool.
-  llvm::SourceMgr noSources;
-  SourceMgrDiagnosticHandler handler(noSources, &context);
+  DiagnosticPrinter printer(context, "fa-gen", llvm::errs());
   FailureOr<std::vector<KernelSpec>> specs = collectSpecs(context);
   FailureOr<std::vector<const AblationStep *>> steps = collectSteps();
   FailureOr<std::vector<std::string>> archNames = collectArchs();

@@ -54,7 +54,7 @@ const AblationStep &getFa2Step();
 /// The step of this name, or null.
 const AblationStep *findAblationStep(llvm::StringRef name);
 
-/// Options of `--fa1` and `--fa2`.
+/// Options of `--fa1`, `--fa2` and `--fa3`.
 struct PipelineOptions : public mlir::PassPipelineOptions<PipelineOptions> {
   Option<std::string> target{*this, "target",
                              llvm::cl::desc("the GPU, as ptxas names it "
@@ -120,7 +120,7 @@ void buildFa1Pipeline(mlir::OpPassManager &pm, const PipelineOptions &options);
 /// masked blocks skipped, rows divided among warps; mma.sync and cp.async.
 void buildFa2Pipeline(mlir::OpPassManager &pm, const PipelineOptions &options);
 
-/// Any pipeline between the two.
+/// Any pipeline from `--fa1` to `--fa3`.
 void buildPipeline(mlir::OpPassManager &pm, const PipelineOptions &options,
                    const PassChoice &passes);
 

@@ -1,5 +1,4 @@
-//===- BalancedOrder.h - Items of unequal length, in equal shares -*- C++
-//-*-===//
+//===- BalancedOrder.h - Unequal items in equal shares ----------*- C++ -*-===//
 //
 // Part of Flashloom, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

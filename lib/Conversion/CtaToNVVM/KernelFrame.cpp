@@ -24,23 +24,29 @@ static constexpr StringLiteral kSharedSymbol = "fa_shared";
 // Analysis
 //===----------------------------------------------------------------------===//
 
+/// What to do about a kernel that only later architectures can run.
+static constexpr StringLiteral kHopperHint =
+    " (chip=sm_90a with teams of 4 warps makes the sm_90 form)";
+
 /// Refuses an operation that only later architectures can do.
 static LogicalResult checkSupported(Operation *op) {
   if (isa<cta::SyncOp, cta::ArriveOp>(op))
     return op->emitOpError("has no sm_80 form: one role's teams do not take "
-                           "turns there");
+                           "turns there")
+           << kHopperHint;
   if (auto ring = dyn_cast<cta::RingOp>(op))
     if (ring.getTeams())
-      return op->emitOpError("has no sm_80 form as each team's ring");
+      return op->emitOpError("has no sm_80 form as each team's ring")
+             << kHopperHint;
   if (auto work = dyn_cast<cta::WorkOp>(op))
     if (work.getOrder().getPersistence() != cta::Persistence::None)
       return op->emitOpError("has no sm_80 form with the order ")
-             << work.getOrder();
+             << work.getOrder() << kHopperHint;
   if (auto role = dyn_cast<cta::RoleOp>(op))
     if (role.getRegs())
       return op->emitOpError("has no sm_80 form with a register budget, but "
                              "found regs(")
-             << *role.getRegs() << ")";
+             << *role.getRegs() << ")" << kHopperHint;
   return success();
 }
 
@@ -147,7 +153,7 @@ LogicalResult fa::analyseKernel(Kernel &kernel) {
   if (roles.size() != 1)
     return kernel.func.emitOpError(
                "expects exactly one cta.role in the sm_80 form, but found ")
-           << roles.size();
+           << roles.size() << kHopperHint;
   kernel.teams = roles.front().getTeams();
   kernel.warps = roles.front().getWarps();
 

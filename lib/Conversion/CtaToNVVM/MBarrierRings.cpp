@@ -6,18 +6,14 @@
 //===----------------------------------------------------------------------===//
 //
 // Each stage has two barriers. The copy into it completes one, "full", by its
-// bytes; each warp that has read it arrives at the other, "empty". A ring's
-// user goes through the stages in turn with a cursor: the stage, and the parity
-// of the barriers' phase, which changes each time round. Cursors are constants
-// where the program's text says them, and i32 values carried by loops and
-// branches otherwise. A load is a ring of one stage that its own team fills.
+// bytes; each warp that has read it arrives at the other, "empty". Which stage
+// and phase is next say cursors (RingCursors.h). A load is a ring of one stage
+// that its own team fills.
 //
 //===----------------------------------------------------------------------===//
 
 #include "Builders.h"
-#include "Hopper.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
-#include "mlir/IR/PatternMatch.h"
+#include "RingCursors.h"
 
 using namespace mlir;
 using namespace fa;
@@ -28,15 +24,6 @@ static constexpr int64_t kBarrierBytes = 8;
 static constexpr int64_t kWaitTicks = 10000000;
 
 namespace {
-/// Where one side of a ring is: i32 values.
-struct Cursor {
-  Value stage, parity;
-};
-/// A ring or load; for a ring that is filled for one team after the other, the
-/// team; and 1 for the side that fills, 0 for the one that reads.
-using Side = std::tuple<Operation *, int64_t, int>;
-using Cursors = llvm::MapVector<Side, Cursor>;
-
 /// A stage in use: i32 values.
 struct Stage {
   Value tile, full, empty; ///< addresses
@@ -58,8 +45,6 @@ private:
   void expandConsume(cta::ConsumeOp op, Cursors &cursors);
   void expandRelease(cta::ReleaseOp op);
   void expandLoad(cta::LoadOp op, Cursors &cursors);
-  void expandLoop(scf::ForOp loop, Cursors &cursors);
-  void expandBranch(Operation *op, Cursors &cursors);
   void expandRole(cta::RoleOp op, Cursors cursors);
 
   Stage getStage(ImplicitLocOpBuilder &b, const Staging &staging, Value copy,
@@ -68,8 +53,6 @@ private:
             ValueRange indices, const Stage &stage);
   void replaceTile(ImplicitLocOpBuilder &b, Operation *op, const Stage &stage,
                    cta::TileType type);
-  SmallVector<Side> findMoved(Operation *op);
-  SmallVector<std::pair<Side, Value Cursor::*>> findCarried(scf::ForOp loop);
 
   HopperKernel &kernel;
   IRRewriter rewriter;
@@ -79,55 +62,6 @@ private:
   llvm::DenseMap<Operation *, Stage> stages;
 };
 } // namespace
-
-//===----------------------------------------------------------------------===//
-// Cursors
-//===----------------------------------------------------------------------===//
-
-/// The next stage: after the last one comes the first, with the other parity.
-static Cursor advance(ImplicitLocOpBuilder &b, Cursor cursor, int64_t stages) {
-  I32Builder i{b};
-  auto flip = [&](Value by) {
-    return b.createOrFold<arith::XOrIOp>(cursor.parity, by);
-  };
-  if (stages == 1)
-    return {cursor.stage, flip(i.constant(1))};
-  if (stages == 2)
-    return {b.createOrFold<arith::XOrIOp>(cursor.stage, i.constant(1)),
-            flip(cursor.stage)};
-  Value next = i.add(cursor.stage, 1);
-  Value wraps = b.createOrFold<arith::CmpIOp>(arith::CmpIPredicate::eq, next,
-                                              i.constant(stages));
-  return {b.createOrFold<arith::SelectOp>(wraps, i.constant(0), next),
-          b.createOrFold<arith::SelectOp>(wraps, flip(i.constant(1)),
-                                          cursor.parity)};
-}
-
-/// The constant that names the team of `acquire`; 0 where its ring is all
-/// teams'.
-static int64_t getTeam(cta::AcquireOp acquire) {
-  return acquire.getTeam() ? *getConstantIntValue(acquire.getTeam()) : 0;
-}
-
-/// The side that `op` advances, if it does.
-static std::optional<Side> getSide(Operation *op) {
-  if (auto acquire = dyn_cast<cta::AcquireOp>(op))
-    return Side(acquire.getRing().getDefiningOp(), getTeam(acquire), 1);
-  if (auto consume = dyn_cast<cta::ConsumeOp>(op))
-    return Side(consume.getRing().getDefiningOp(), 0, 0);
-  if (isa<cta::LoadOp>(op))
-    return Side(op, 0, 0);
-  return std::nullopt;
-}
-
-SmallVector<Side> BarrierRings::findMoved(Operation *op) {
-  llvm::SetVector<Side> sides;
-  op->walk([&](Operation *inner) {
-    if (std::optional<Side> side = getSide(inner))
-      sides.insert(*side);
-  });
-  return sides.takeVector();
-}
 
 //===----------------------------------------------------------------------===//
 // Stages
@@ -176,10 +110,12 @@ void BarrierRings::replaceTile(ImplicitLocOpBuilder &b, Operation *op,
 
 void BarrierRings::expandAcquire(cta::AcquireOp op, Cursors &cursors) {
   ImplicitLocOpBuilder b(op.getLoc(), op);
-  Cursor &cursor = cursors[*getSide(op)];
+  Side side = *getSide(op);
+  Cursor &cursor = cursors[side];
   const Staging &staging =
       kernel.stagings.find(op.getRing().getDefiningOp())->second;
-  Value copy = op.getTeam() ? I32Builder{b}.constant(getTeam(op)) : Value();
+  Value copy =
+      op.getTeam() ? I32Builder{b}.constant(std::get<1>(side)) : Value();
   stages[op] = getStage(b, staging, copy, cursor);
   cursor = advance(b, cursor, staging.stages);
 }
@@ -262,113 +198,6 @@ void BarrierRings::expandLoad(cta::LoadOp op, Cursors &cursors) {
 // Structure
 //===----------------------------------------------------------------------===//
 
-/// How far the operations of `block` advance `side`, modulo `modulus`; none
-/// where that depends on the way through it.
-static std::optional<int64_t> countAdvances(Block &block, const Side &side,
-                                            int64_t modulus) {
-  int64_t count = 0;
-  for (Operation &op : block) {
-    if (getSide(&op) == side)
-      ++count;
-    std::optional<int64_t> inner;
-    for (Region &region : op.getRegions()) {
-      std::optional<int64_t> branch =
-          region.empty() ? 0 : countAdvances(region.front(), side, modulus);
-      if (!branch || (inner && *inner != *branch))
-        return std::nullopt;
-      inner = branch;
-    }
-    // A loop may run any number of times.
-    if (isa<LoopLikeOpInterface>(op) && inner.value_or(0))
-      return std::nullopt;
-    count += inner.value_or(0);
-  }
-  return count % modulus;
-}
-
-/// What of the cursors a loop must carry: of which sides, and whether the
-/// parity or the stage.
-SmallVector<std::pair<Side, Value Cursor::*>>
-BarrierRings::findCarried(scf::ForOp loop) {
-  SmallVector<std::pair<Side, Value Cursor::*>> carried;
-  for (const Side &side : findMoved(loop)) {
-    int64_t stages = kernel.stagings.find(std::get<0>(side))->second.stages;
-    auto returns = [&](int64_t modulus) {
-      return countAdvances(*loop.getBody(), side, modulus) == 0;
-    };
-    if (stages > 1 && !returns(stages))
-      carried.push_back({side, &Cursor::stage});
-    if (!returns(2 * stages))
-      carried.push_back({side, &Cursor::parity});
-  }
-  return carried;
-}
-
-void BarrierRings::expandLoop(scf::ForOp loop, Cursors &cursors) {
-  auto carried = findCarried(loop);
-  SmallVector<Value> inits;
-  for (auto [side, part] : carried)
-    inits.push_back(cursors[side].*part);
-  auto yieldSame = [](OpBuilder &, Location, ArrayRef<BlockArgument> args) {
-    return SmallVector<Value>(args);
-  };
-  size_t first = loop.getNumResults();
-  if (!carried.empty())
-    loop = cast<scf::ForOp>(*loop.replaceWithAdditionalYields(
-        rewriter, inits, /*replaceInitOperandUsesInLoop=*/false, yieldSame));
-  Cursors inside = cursors;
-  for (auto [n, part] : llvm::enumerate(carried))
-    inside[part.first].*part.second = loop.getRegionIterArg(first + n);
-  expandBlock(*loop.getBody(), inside);
-  for (auto [n, part] : llvm::enumerate(carried)) {
-    loop.getBody()->getTerminator()->setOperand(first + n, inside[part.first].*
-                                                               part.second);
-    cursors[part.first].*part.second = loop.getResult(first + n);
-  }
-}
-
-void BarrierRings::expandBranch(Operation *op, Cursors &cursors) {
-  // 1. Both ways, each from the same cursors.
-  Cursors before = cursors;
-  SmallVector<Cursors> after;
-  for (Region &region : op->getRegions()) {
-    after.push_back(before);
-    if (!region.empty())
-      expandBlock(region.front(), after.back());
-  }
-  // 2. Where they end differently, the branch yields how.
-  SmallVector<std::pair<Side, Value Cursor::*>> yielded;
-  SmallVector<Value> unchanged;
-  rewriter.setInsertionPoint(op);
-  for (auto &[side, cursor] : cursors)
-    for (Value Cursor::*part : {&Cursor::stage, &Cursor::parity}) {
-      Value left = after[0][side].*part, right = after[1][side].*part;
-      std::optional<int64_t> known = getConstantIntValue(left);
-      if (left == right)
-        continue;
-      if (known && known == getConstantIntValue(right)) {
-        cursor.*part = arith::ConstantIntOp::create(
-            rewriter, op->getLoc(), rewriter.getI32Type(), *known);
-        continue;
-      }
-      yielded.push_back({side, part});
-      unchanged.push_back(before[side].*part);
-    }
-  if (yielded.empty())
-    return;
-  for (auto [region, ends] : llvm::zip(op->getRegions(), after)) {
-    if (region.empty())
-      continue;
-    Operation *yield = region.front().getTerminator();
-    for (auto [side, part] : yielded)
-      yield->insertOperands(yield->getNumOperands(), ends[side].*part);
-  }
-  size_t first = op->getNumResults();
-  Operation *branch = growBranch(rewriter, op, unchanged);
-  for (auto [n, part] : llvm::enumerate(yielded))
-    cursors[part.first].*part.second = branch->getResult(first + n);
-}
-
 /// A role begins with its own cursors.
 void BarrierRings::expandRole(cta::RoleOp op, Cursors cursors) {
   const HopperRole *outer = role;
@@ -378,6 +207,9 @@ void BarrierRings::expandRole(cta::RoleOp op, Cursors cursors) {
 }
 
 void BarrierRings::expand(Operation *op, Cursors &cursors) {
+  auto expandInside = [&](Block &block, Cursors &inside) {
+    expandBlock(block, inside);
+  };
   if (auto acquire = dyn_cast<cta::AcquireOp>(op))
     expandAcquire(acquire, cursors);
   else if (auto copy = dyn_cast<cta::CopyOp>(op))
@@ -389,9 +221,9 @@ void BarrierRings::expand(Operation *op, Cursors &cursors) {
   else if (auto load = dyn_cast<cta::LoadOp>(op))
     expandLoad(load, cursors);
   else if (auto loop = dyn_cast<scf::ForOp>(op))
-    expandLoop(loop, cursors);
+    carryThroughLoop(rewriter, loop, kernel, cursors, expandInside);
   else if (isa<scf::IfOp, cta::IfAnyOp>(op))
-    expandBranch(op, cursors);
+    carryThroughBranch(rewriter, op, cursors, expandInside);
   else if (auto inner = dyn_cast<cta::RoleOp>(op))
     expandRole(inner, cursors);
 }

@@ -2,7 +2,7 @@
 // RUN: fa-opt %s --lower-to-nvvm -split-input-file -verify-diagnostics
 
 gpu.module @kernels {
-  // expected-error @below {{'gpu.func' op expects exactly one cta.role in the sm_80 form, but found 2}}
+  // expected-error @below {{'gpu.func' op expects exactly one cta.role in the sm_80 form, but found 2 (chip=sm_90a with teams of 4 warps makes the sm_90 form)}}
   gpu.func @f() kernel {
     cta.role "a" teams(%w in 1) warps(1) {
     }
@@ -16,7 +16,7 @@ gpu.module @kernels {
 
 gpu.module @kernels {
   gpu.func @f() kernel {
-    // expected-error @below {{'cta.role' op has no sm_80 form with a register budget, but found regs(240)}}
+    // expected-error @below {{'cta.role' op has no sm_80 form with a register budget, but found regs(240) (chip=sm_90a with teams of 4 warps makes the sm_90 form)}}
     cta.role "a" teams(%w in 1) warps(4) regs(240) {
     }
     gpu.return
@@ -29,7 +29,7 @@ gpu.module @kernels {
   gpu.func @f() kernel {
     %t = cta.barrier : !cta.barrier<2>
     cta.role "a" teams(%w in 2) warps(4) {
-      // expected-error @below {{'cta.sync' op has no sm_80 form: one role's teams do not take turns there}}
+      // expected-error @below {{'cta.sync' op has no sm_80 form: one role's teams do not take turns there (chip=sm_90a with teams of 4 warps makes the sm_90 form)}}
       cta.sync %t[%w] : !cta.barrier<2>
     }
     gpu.return

@@ -18,13 +18,14 @@
 // RUN: fa-opt --choose-schedule="rescale=first-max" %s | FileCheck %s --check-prefix=RESCALE
 // RUN: not fa-opt --choose-schedule="rescale=never" %s 2>&1 | FileCheck %s --check-prefix=NEVER
 
-// Targets with wgmma have teams of four warps, with 64 rows each; other targets leave blocks for levels A to C.
+// Targets with wgmma have teams of four warps, with 64 rows each; other targets have no warpgroups.
 // RUN: fa-opt --choose-schedule="policy=warpgroups target=sm_90a" %s | FileCheck %s --check-prefix=GROUPS
 // RUN: fa-opt --choose-schedule="policy=warpgroups target=sm_90a bc=64 warps=8 teams=1" %s | FileCheck %s --check-prefix=WARPS
-// RUN: fa-opt --choose-schedule="policy=warpgroups target=sm_80" --remarks-filter-missed=.* %s -o /dev/null 2>&1 | FileCheck %s --check-prefix=NO-GROUPS
+// RUN: not fa-opt --choose-schedule="policy=warpgroups target=sm_80" %s -o /dev/null 2>&1 | FileCheck %s --check-prefix=NO-GROUPS
+// RUN: not fa-opt --fa3=target=sm_80 %s -o /dev/null 2>&1 | FileCheck %s --check-prefix=NO-GROUPS
 // GROUPS: attn.schedule = #attn.schedule<target = "sm_90a", br = 128, bc = 128, teams = 2, warps = 4, stages = 2,
 // WARPS: attn.schedule = #attn.schedule<target = "sm_90a", br = 128, bc = 64, teams = 1, warps = 8, stages = 2,
-// NO-GROUPS: remark: [Missed] kernel | {{.*}}no schedule fits sm_80 for D 128, Dv 128
+// NO-GROUPS: choose-schedule.mlir:{{.*}}: error: 'attn.forward' op teams of warpgroups (--fa3, policy=warpgroups) need wgmma, which sm_80 has not: give target=sm_90a
 
 // REMARK: choose-schedule.mlir:{{.*}}: remark: [Passed] schedule | Category:choose-schedule | Function=attention
 // REMARK-SAME: Reason="policy target for sm_80", bc=32, blocksPerSM=2, br=128, registersPerThread=223, sharedBytes=49152, stages=1, teams=4

@@ -42,6 +42,51 @@ gpu.module @kernels {
     gpu.return
   }
 
+  // What is filled once an item gets a stage for the next item's, as far as shared memory goes: not a ring that is
+  // filled in a loop, and not the second of two where only one fits beside the tiles by which the result goes out.
+  // CHECK-LABEL: gpu.func @next_item
+  // CHECK: %[[ONCE:.*]] = cta.ring each(2) : !cta.ring<2, !cta.tile<64x128xbf16>>
+  // CHECK: cta.ring : !cta.ring<1, !cta.tile<64x64xbf16>>
+  // CHECK: cta.ring : !cta.ring<1, !cta.tile<448x128xbf16>>
+  // CHECK: cta.acquire %[[ONCE]][%{{.*}}] : !cta.ring<2, !cta.tile<64x128xbf16>>
+  // CHECK: cta.consume %[[ONCE]] : !cta.ring<2, !cta.tile<64x128xbf16>>
+  gpu.func @next_item(%n: index, %q: memref<?x128xbf16>, %k: memref<?x64xbf16>) kernel {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %zero = arith.constant dense<0.0> : vector<64x128xbf16>
+    %once = cta.ring each(2) : !cta.ring<1, !cta.tile<64x128xbf16>>
+    %loop = cta.ring : !cta.ring<1, !cta.tile<64x64xbf16>>
+    %large = cta.ring : !cta.ring<1, !cta.tile<448x128xbf16>>
+    cta.role "load" teams(%w in 1) warps(4) {
+      cta.work (%b) in (%n) order(#cta.order<natural>) {
+        %e0 = cta.acquire %once[%c0] : !cta.ring<1, !cta.tile<64x128xbf16>>
+        cta.copy %q[%b, %c0] to %e0 : memref<?x128xbf16>, !cta.tile<64x128xbf16>
+        %e1 = cta.acquire %once[%c1] : !cta.ring<1, !cta.tile<64x128xbf16>>
+        cta.copy %q[%b, %c0] to %e1 : memref<?x128xbf16>, !cta.tile<64x128xbf16>
+        %e2 = cta.acquire %large : !cta.ring<1, !cta.tile<448x128xbf16>>
+        cta.copy %q[%b, %c0] to %e2 : memref<?x128xbf16>, !cta.tile<448x128xbf16>
+        scf.for %j = %c0 to %n step %c1 {
+          %e3 = cta.acquire %loop : !cta.ring<1, !cta.tile<64x64xbf16>>
+          cta.copy %k[%j, %c0] to %e3 : memref<?x64xbf16>, !cta.tile<64x64xbf16>
+        }
+      }
+    }
+    cta.role "compute" teams(%w in 2) warps(4) {
+      cta.work (%b) in (%n) order(#cta.order<natural>) {
+        %t = cta.consume %once : !cta.ring<1, !cta.tile<64x128xbf16>>
+        cta.release %t : !cta.tile<64x128xbf16>
+        %l = cta.consume %large : !cta.ring<1, !cta.tile<448x128xbf16>>
+        cta.release %l : !cta.tile<448x128xbf16>
+        scf.for %j = %c0 to %n step %c1 {
+          %s = cta.consume %loop : !cta.ring<1, !cta.tile<64x64xbf16>>
+          cta.release %s : !cta.tile<64x64xbf16>
+        }
+        cta.store %zero, %q[%b, %c0] : vector<64x128xbf16>, memref<?x128xbf16>
+      }
+    }
+    gpu.return
+  }
+
   // CHECK-LABEL: gpu.func @one_role
   // CHECK: order(#cta.order<natural>)
   gpu.func @one_role(%n: index) kernel {

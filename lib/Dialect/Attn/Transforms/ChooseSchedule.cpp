@@ -239,6 +239,12 @@ private:
           << target << "', expected one of " << Target::listNames();
       return std::nullopt;
     }
+    if (policy == "warpgroups" && !gpu->has(Instruction::Wgmma)) {
+      op.emitOpError("teams of warpgroups (--fa3, policy=warpgroups) need "
+                     "wgmma, which ")
+          << target << " has not: give target=sm_90a";
+      return std::nullopt;
+    }
     // 1. The policy's choice. What no kernel is made for still runs at levels A
     //    to C, where any blocks do.
     std::optional<Schedule> chosen;

@@ -305,6 +305,10 @@ def Persistent : Pass<"persistent"> {
     dynamic ones get the longest first in groups of heads whose keys and values
     fit the cache, unless the order has groups already.
 
+    Rings of one stage that are filled once an item (Q) get a second stage, as
+    far as shared memory goes: the loading role fills it while the item before
+    is still computed.
+
     The work must stand inside of the roles, as --specialize-warps leaves it:
     else roles would have to be started again for each item. Other kernels are
     left, with a warning.
@@ -325,9 +329,15 @@ def Persistent : Pass<"persistent"> {
                  Option<"groupBytes", "group-bytes", "int64_t",
                         /*default=*/"33554432",
                         "What a group of heads reads again and again, at most, "
-                        "where items are handed out; 0 makes no groups">];
+                        "where items are handed out; 0 makes no groups">,
+                 Option<"sharedBytes", "shared-bytes", "int64_t",
+                        /*default=*/"232448",
+                        "Shared memory of a thread block, of which rings may "
+                        "take what is left for a second stage">];
   let statistics = [Statistic<"numKernels", "kernels",
-                              "Kernels made persistent">];
+                              "Kernels made persistent">,
+                    Statistic<"numRings", "rings",
+                              "Rings with a stage for the next item">];
   let dependentDialects = ["::fa::cta::CtaDialect"];
 }
 
