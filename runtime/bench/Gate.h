@@ -41,6 +41,18 @@ private:
   std::unique_ptr<DeviceBuffer> scratch;
 };
 
+/// A gate that is closed for a scope, whatever ends it.
+class ClosedGate {
+public:
+  explicit ClosedGate(Gate &gate) : gate(gate) { gate.close(); }
+  ~ClosedGate() { gate.open(); }
+  ClosedGate(const ClosedGate &) = delete;
+  ClosedGate &operator=(const ClosedGate &) = delete;
+
+private:
+  Gate &gate;
+};
+
 } // namespace fa::bench
 
 #endif // FLASHLOOM_BENCH_GATE_H

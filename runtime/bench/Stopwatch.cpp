@@ -57,12 +57,6 @@ private:
   CuEvent start = nullptr, stop = nullptr;
 };
 
-/// Opens a gate at the end of a scope, whatever ends it.
-struct OpenAtEnd {
-  Gate &gate;
-  ~OpenAtEnd() { gate.open(); }
-};
-
 } // namespace
 
 double fa::bench::median(std::vector<double> values) {
@@ -79,8 +73,7 @@ void Stopwatch::timeBatch(int runs, const std::function<void()> &launch,
   for (int run = 0; run < runs; ++run)
     events.emplace_back(device);
   {
-    OpenAtEnd open{gate};
-    gate.close();
+    ClosedGate closed(gate);
     for (const EventPair &pair : events)
       pair.record(launch);
   }

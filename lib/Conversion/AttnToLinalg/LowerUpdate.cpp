@@ -10,6 +10,10 @@
 
 #include "fa/Conversion/AttnToLinalg/AttnToLinalg.h"
 
+#include "mlir/IR/Matchers.h"
+
+#include <cmath>
+
 using namespace mlir;
 using namespace fa;
 
@@ -65,11 +69,35 @@ Value UpdateLowering::buildVisibleScores() {
                        op.getRowPosition(), op.getKeyPosition()});
 }
 
+/// Whether `region` may yield finite scores so large that they overflow in the
+/// exp2 domain: what it reads, and what a constant says ("-3.4e38 hides a
+/// key"). Arithmetic on scores alone is no more likely to than the products of
+/// q and k are.
+static bool mayYieldHugeScores(Region &region) {
+  constexpr double kHuge = 0x1p100;
+  auto mayBeHuge = [&](Value value) {
+    FloatAttr constant;
+    if (matchPattern(value, m_Constant(&constant)))
+      return !(std::abs(constant.getValueAsDouble()) < kHuge);
+    return isa<FloatType>(value.getType()) &&
+           !region.isAncestor(value.getParentRegion());
+  };
+  return region
+      .walk([&](Operation *nested) {
+        return isa<tensor::ExtractOp>(nested) ||
+                       llvm::any_of(nested->getOperands(), mayBeHuge)
+                   ? WalkResult::interrupt()
+                   : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
 /// From the scores, which a score region has scaled already, to exponents of 2.
+/// Where scores may be huge, their difference from the maximum is not.
 Exponent UpdateLowering::buildExponent() {
   Value log2e = b.f32(kLog2E);
   if (op.hasScore())
-    return {log2e, /*subtractsFirst=*/true};
+    return {log2e, mayYieldHugeScores(op.getScoreRegion())};
   return {b.mul(op.getScale(), log2e), /*subtractsFirst=*/false};
 }
 

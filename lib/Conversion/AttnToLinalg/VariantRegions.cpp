@@ -13,13 +13,26 @@
 using namespace mlir;
 using namespace fa;
 
+/// Lets products and sums of a score be one operation with one rounding, as
+/// CUDA C's compiler does by default. In the softmax that follows this would
+/// not do: see `Exponent::of`.
+static void allowContraction(Operation *op) {
+  auto arithmetic = dyn_cast<arith::ArithFastMathInterface>(op);
+  if (!arithmetic)
+    return;
+  auto flags = arithmetic.getFastMathFlagsAttr().getValue() |
+               arith::FastMathFlags::contract;
+  op->setAttr(arithmetic.getFastMathAttrName(),
+              arith::FastMathFlagsAttr::get(op->getContext(), flags));
+}
+
 /// Inlines a score or mask region at the builder's place and returns what it
 /// yields.
 Value fa::inlineRegion(OpBuilder &builder, Region &region, ValueRange args) {
   IRMapping mapping;
   mapping.map(region.getArguments(), args);
   for (Operation &nested : region.front().without_terminator())
-    builder.clone(nested, mapping);
+    builder.clone(nested, mapping)->walk(allowContraction);
   return mapping.lookupOrDefault(region.front().getTerminator()->getOperand(0));
 }
 
@@ -41,8 +54,10 @@ Value fa::applyVariant(GenericBuilder &b, Value scores, Value scale,
             if (!score.empty() || !mask.empty())
               for (int64_t dim : {0, 1})
                 operands.push_back(buildPosition(in, origin[2 + dim], dim));
-            if (scale)
+            if (scale) {
               operands[0] = in.mul(operands[0], scale);
+              allowContraction(operands[0].getDefiningOp());
+            }
             if (!score.empty())
               operands[0] = inlineRegion(in.builder, score, operands);
             if (!mask.empty()) {

@@ -12,6 +12,7 @@
 
 #include "Builders.h"
 #include "Lowering.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace mlir;
@@ -256,12 +257,121 @@ struct ConvertColumnCompare : FragmentPattern<arith::CmpIOp> {
     return success();
   }
 };
+
+/// Positions of rows less columns, as floats.
+struct Distances {
+  vector::BroadcastOp positions; ///< vector<R> over the columns
+  cta::ColOp columns;
+};
+
+/// The distances that `value` is, or nothing.
+static std::optional<Distances> matchDistances(Value value) {
+  auto cast = value.getDefiningOp<arith::SIToFPOp>();
+  auto difference =
+      cast ? cast.getIn().getDefiningOp<arith::SubIOp>() : arith::SubIOp();
+  if (!difference || !getElementTypeOrSelf(value.getType()).isF32())
+    return std::nullopt;
+  auto positions = difference.getLhs().getDefiningOp<vector::BroadcastOp>();
+  auto columns = difference.getRhs().getDefiningOp<vector::BroadcastOp>();
+  auto iota =
+      columns ? columns.getSource().getDefiningOp<cta::ColOp>() : cta::ColOp();
+  if (!positions || !iota)
+    return std::nullopt;
+  return Distances{positions, iota};
+}
+
+/// The distances that `op` is, without a factor.
+static std::optional<Distances> matchScaledDistances(arith::SIToFPOp op,
+                                                     Value &) {
+  return matchDistances(op.getResult());
+}
+
+/// The same times a scalar, which is put into `factor`.
+static std::optional<Distances> matchScaledDistances(arith::MulFOp op,
+                                                     Value &factor) {
+  for (auto [scalar, distances] : {std::pair(op.getLhs(), op.getRhs()),
+                                   std::pair(op.getRhs(), op.getLhs())}) {
+    auto spread = scalar.getDefiningOp<vector::BroadcastOp>();
+    if (!spread || isa<VectorType>(spread.getSource().getType()))
+      continue;
+    factor = spread.getSource();
+    if (std::optional<Distances> found = matchDistances(distances))
+      return found;
+  }
+  return std::nullopt;
+}
+
+/// Distances of columns from their rows' positions: the thread's own part of
+/// the column is taken off the position, which alone is converted, once a row;
+/// each element takes a constant off. Exact below 2^24, as the conversion of
+/// the difference would be. A factor goes along: an element then is one fused
+/// operation, off by the rounding of the factor times its row's part.
+template <typename OpTy> struct ConvertDistances : FragmentPattern<OpTy> {
+  /// Before the pattern of elementwise operations.
+  ConvertDistances(const FragmentTypeConverter &converter, MLIRContext *context,
+                   const Kernel &kernel)
+      : FragmentPattern<OpTy>(converter, context, kernel, /*benefit=*/2) {}
+
+  LogicalResult
+  matchAndRewrite(OpTy op, typename OpTy::Adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    const FragmentTypeConverter &converter = this->converter;
+    Value factor;
+    std::optional<Distances> distances = matchScaledDistances(op, factor);
+    std::optional<FragmentLayout> layout = converter.getLayout(op.getType());
+    std::optional<FragmentLayout> rows =
+        distances
+            ? converter.getLayout(distances->positions.getSource().getType())
+            : std::nullopt;
+    if (!layout || layout->kind != FragmentKind::Matrix || !rows ||
+        rows->kind != FragmentKind::Row)
+      return rewriter.notifyMatchFailure(op,
+                                         "no distances of columns and rows");
+    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
+    I32Builder i{b};
+    Value base = distances->columns.getBase();
+    if (Value converted = rewriter.getRemappedValue(base))
+      base = converted;
+    Value first = i.add(base, i.mul(i.bitAnd(this->kernel.lane, kQuad - 1), 2));
+    SmallVector<Value> position =
+        toElements(b, rewriter.getRemappedValue(distances->positions));
+    SmallVector<Value> elements(position.size());
+    for (int64_t s = 0; s < layout->slabs(); ++s)
+      for (int64_t half = 0; half < 2; ++half) {
+        Value rest = b.createOrFold<arith::SubIOp>(
+            position[layout->index(s, 0, 2 * half)], first);
+        Value distance = arith::SIToFPOp::create(b, b.getF32Type(), rest);
+        if (factor)
+          distance = arith::MulFOp::create(b, distance, factor);
+        for (int64_t n = 0; n < layout->blocks(); ++n)
+          for (int64_t e = 2 * half; e < 2 * half + 2; ++e)
+            elements[layout->index(s, n, e)] =
+                takeOff(b, distance, FragmentLayout::colOffset(n, e), factor);
+      }
+    rewriter.replaceOp(
+        op, fromElements(b, converter.convertType(op.getType()), elements));
+    return success();
+  }
+
+private:
+  /// distance - offset, or distance - offset * factor.
+  static Value takeOff(ImplicitLocOpBuilder &b, Value distance, int64_t offset,
+                       Value factor) {
+    Value constant = arith::ConstantFloatOp::create(
+        b, b.getF32Type(), APFloat(-static_cast<float>(offset)));
+    if (factor)
+      return math::FmaOp::create(b, constant, factor, distance);
+    return arith::AddFOp::create(b, distance, constant);
+  }
+};
 } // namespace
 
 void fa::populateVectorPatterns(const FragmentTypeConverter &converter,
                                 const Kernel &kernel,
                                 RewritePatternSet &patterns) {
-  patterns.add<ConvertBroadcast, ConvertShapeCast, ConvertReduction, ConvertRow,
-               ConvertCol, ConvertColumnCompare>(converter,
-                                                 patterns.getContext(), kernel);
+  patterns
+      .add<ConvertBroadcast, ConvertShapeCast, ConvertReduction, ConvertRow,
+           ConvertCol, ConvertColumnCompare, ConvertDistances<arith::SIToFPOp>,
+           ConvertDistances<arith::MulFOp>>(converter, patterns.getContext(),
+                                            kernel);
 }

@@ -12,6 +12,7 @@
 #include "fa/Dialect/Attn/Transforms/Transforms.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
 using namespace mlir;
@@ -86,6 +87,7 @@ private:
   VariantScope makeScope(ValueRange bhij);
   void joinMask(VariantAttrInterface variant);
   void applyScore(VariantAttrInterface variant);
+  void dropSign();
 
   RewriterBase &rewriter;
   ForwardOp op;
@@ -134,9 +136,28 @@ void VariantExpander::applyScore(VariantAttrInterface variant) {
                            [&] { yield.getValueMutable().assign(score); });
 }
 
+/// Whether the variants hide all keys behind a query's own position.
+static bool hideLaterKeys(ArrayAttr variants) {
+  return llvm::any_of(variants, [](Attribute variant) {
+    auto window = dyn_cast<WindowAttr>(variant);
+    return isa<CausalAttr>(variant) || (window && window.getRight() == 0);
+  });
+}
+
+/// Takes the distance of a query from a key as it is, where it is negative for
+/// hidden keys alone, whose score does not matter: one operation less for each
+/// score.
+void VariantExpander::dropSign() {
+  auto distances =
+      llvm::to_vector(op.getScoreRegion().front().getOps<math::AbsFOp>());
+  rewriter.replaceOp(distances.back(), distances.back().getOperand());
+}
+
 void VariantExpander::expand(VariantAttrInterface variant) {
   if (variant.hasScore())
     applyScore(variant);
+  if (isa<AlibiAttr>(variant) && hideLaterKeys(op.getVariantsAttr()))
+    dropSign();
   if (variant.hasMask())
     joinMask(variant);
 }

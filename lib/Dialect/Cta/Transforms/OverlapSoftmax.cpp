@@ -21,6 +21,7 @@
 #include "fa/Support/GpuModules.h"
 #include "fa/Support/Remarks.h"
 
+#include "mlir/Analysis/SliceAnalysis.h"
 #include "mlir/IR/Dominance.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/PatternMatch.h"
@@ -49,10 +50,11 @@ struct Stages {
   cta::ReleaseOp release;
   unsigned accumulator = 0; ///< its number among the carried values
 
-  /// What comes before and with the first product; between its wait and the
-  /// second product; and what must come after the second product of the block
-  /// before: writing its fragment operand, and working on the accumulator.
-  SmallVector<Operation *> start, middle, end;
+  /// What comes before and with the first product; reads of memory that need
+  /// not wait for it; what comes between its wait and the second product; and
+  /// what must come after the second product of the block before: writing its
+  /// fragment operand, and working on the accumulator.
+  SmallVector<Operation *> start, reads, middle, end;
 
   Value getCarried() { return loop.getRegionIterArg(accumulator); }
 };
@@ -71,6 +73,9 @@ private:
   LogicalResult findSecondTile();
   LogicalResult findLate();
   void divide();
+  /// Moves lookups, and what they need, from `middle` to `reads` where nothing
+  /// of it depends on the first product: they are under way with it.
+  void divideReads();
   LogicalResult fail(const char *why) {
     reason = why;
     return failure();
@@ -183,12 +188,36 @@ void StageFinder::divide() {
   }
 }
 
+void StageFinder::divideReads() {
+  SetVector<Operation *> early;
+  for (Operation *op : stages.middle) {
+    if (!isa<cta::LookupOp>(op))
+      continue;
+    SetVector<Operation *> slice;
+    BackwardSliceOptions options;
+    options.inclusive = true;
+    options.omitBlockArguments = true;
+    options.filter = [&](Operation *other) {
+      return other->getBlock() == body && stages.first->isBeforeInBlock(other);
+    };
+    if (succeeded(getBackwardSlice(op, &slice, options)) &&
+        !slice.contains(stages.firstWait))
+      early.insert(slice.begin(), slice.end());
+  }
+  llvm::erase_if(stages.middle, [&](Operation *op) {
+    if (early.contains(op))
+      stages.reads.push_back(op);
+    return early.contains(op);
+  });
+}
+
 FailureOr<Stages> StageFinder::find() {
   if (!body->getOps<cta::CopyOp>().empty())
     return fail("it copies into rings itself (run --specialize-warps first)");
   if (failed(findProducts()) || failed(findSecondTile()) || failed(findLate()))
     return failure();
   divide();
+  divideReads();
   return stages;
 }
 
@@ -276,6 +305,7 @@ Pipeline::State Pipeline::buildFirstBlock(Stages &stages) {
   mapping.map(stages.loop.getInductionVar(), stages.loop.getLowerBound());
   mapping.map(stages.loop.getRegionIterArgs(), loops.front().loop.getInits());
   clone(stages.start, mapping);
+  clone(stages.reads, mapping);
   clone(stages.middle, mapping);
   clone(stages.end, mapping);
   return getState(stages, mapping);
@@ -332,6 +362,7 @@ Pipeline::State Pipeline::buildLoop(size_t number, State state) {
   // 1. Both products are under way.
   clone(stages.start, mapping);
   startSecond(stages, built.getRegionIterArgs(), mapping);
+  clone(stages.reads, mapping);
   // 2. The arithmetic of this block.
   clone(stages.middle, mapping);
   mapping.lookup(stages.firstWait.getFragment())
@@ -388,7 +419,7 @@ void Pipeline::apply() {
 FailureOr<int64_t> fa::overlapProducts(RewriterBase &rewriter,
                                        ArrayRef<scf::ForOp> chain,
                                        std::string &reason) {
-  SmallVector<Stages> loops;
+  SmallVector<Stages, 2> loops;
   DominanceInfo dominance;
   for (scf::ForOp loop : chain) {
     FailureOr<Stages> stages = StageFinder(loop, reason).find();

@@ -191,6 +191,8 @@ def OverlapSoftmax : Pass<"overlap-softmax"> {
     - What makes the fragment's 16-bit form, and what works on the accumulator
       (also in a `cta.if_any`), follows the second product's wait: a product in
       flight reads the one and writes the other.
+    - Reads of memory that do not depend on the first product (`cta.lookup` of a
+      bias) come before its wait, and are under way with it.
     - The pipeline goes on through loops that follow one another (full blocks
       without a mask, partial ones with it). The first block of all, in
       whichever loop it is, stands before them, and the last block's second
