@@ -94,6 +94,12 @@ const AblationStep *fa::findAblationStep(StringRef name) {
 
 const AblationStep &fa::getFa2Step() { return *findAblationStep("fa2"); }
 
+/// Whether kernels follow lists of blocks: the parts of split keys are ranges.
+static bool hasListKernels(const PipelineOptions &options,
+                           const PassChoice &passes) {
+  return options.splitKV.empty() && passes.interchange;
+}
+
 /// Levels A to C.
 static void buildBlocks(OpPassManager &pm, const PipelineOptions &options,
                         const attn::ChooseScheduleOptions &schedule,
@@ -111,9 +117,10 @@ static void buildBlocks(OpPassManager &pm, const PipelineOptions &options,
   if (passes.delayNormalization)
     function.addPass(attn::createDelayNormalization());
   if (passes.skipMaskedBlocks) {
-    // Kernels cannot follow lists of blocks: their loops take all blocks.
     attn::SkipMaskedBlocksOptions skip;
-    skip.blockLists = options.blockLists && options.level <= Level::Arithmetic;
+    skip.blockLists =
+        options.blockLists &&
+        (options.level <= Level::Arithmetic || hasListKernels(options, passes));
     function.addPass(attn::createSkipMaskedBlocks(skip));
   }
   if (!options.splitKV.empty()) {
@@ -183,8 +190,9 @@ void fa::buildKernelPipeline(OpPassManager &pm, const PipelineOptions &options,
                              const PassChoice &passes) {
   // C: a kernel for each parallel loop, where there are several, or where one
   // has workspaces.
-  if (!options.splitKV.empty() || !passes.interchange)
-    pm.addPass(createOutlineKernels());
+  OutlineKernelsOptions outline;
+  outline.onlySeveral = options.splitKV.empty() && passes.interchange;
+  pm.addPass(createOutlineKernels(outline));
 
   // C to D: a thread block's program, its copies ahead of their use.
   pm.addPass(createMapWarps());
@@ -202,6 +210,11 @@ void fa::buildKernelPipeline(OpPassManager &pm, const PipelineOptions &options,
 void fa::buildWarpgroupPipeline(OpPassManager &pm,
                                 const PipelineOptions &options,
                                 const PassChoice &passes) {
+  // C: a kernel for each parallel loop, where there are several.
+  OutlineKernelsOptions outline;
+  outline.onlySeveral = true;
+  pm.addPass(createOutlineKernels(outline));
+
   // C to D: a thread block's program, its copies in a role of their own, and
   // the computing teams' products and arithmetic beside one another.
   pm.addPass(createMapWarps());

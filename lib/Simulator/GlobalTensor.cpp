@@ -117,9 +117,9 @@ std::string GlobalTensor::read(const Window &window, Agent who,
   return "";
 }
 
-std::string GlobalTensor::find(llvm::ArrayRef<int64_t> position, Agent who,
-                               const char *&address) const {
-  int64_t logical = 0, real = 0;
+std::string GlobalTensor::locate(llvm::ArrayRef<int64_t> position,
+                                 int64_t &logical, int64_t &real) const {
+  logical = real = 0;
   for (auto [dim, index] : llvm::enumerate(position)) {
     std::string fault =
         checkRange(index, 1, argument.sizes[dim], "index", name());
@@ -128,8 +128,29 @@ std::string GlobalTensor::find(llvm::ArrayRef<int64_t> position, Agent who,
     logical = logical * argument.sizes[dim] + index;
     real += index * argument.strides[dim];
   }
+  return "";
+}
+
+std::string GlobalTensor::find(llvm::ArrayRef<int64_t> position, Agent who,
+                               const char *&address) const {
+  int64_t logical, real;
+  if (std::string fault = locate(position, logical, real); !fault.empty())
+    return fault;
   if (!writers.empty() && !who.isAfter(writers[logical]))
     return kRace + name();
+  address = argument.data + real * bytes;
+  return "";
+}
+
+std::string GlobalTensor::claim(llvm::ArrayRef<int64_t> position, Agent who,
+                                char *&address) {
+  int64_t logical, real;
+  if (std::string fault = locate(position, logical, real); !fault.empty())
+    return fault;
+  Agent &writer = writers[logical];
+  if (!who.isAfter(writer))
+    return kRace + name();
+  writer = who;
   address = argument.data + real * bytes;
   return "";
 }

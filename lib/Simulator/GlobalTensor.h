@@ -63,9 +63,15 @@ public:
   /// Sets `address` to where the element at `position` lies.
   std::string find(llvm::ArrayRef<int64_t> position, Agent who,
                    const char *&address) const;
+  /// Sets `address` to where to write the element at `position`.
+  std::string claim(llvm::ArrayRef<int64_t> position, Agent who,
+                    char *&address);
   std::string write(const Window &window, Agent who, const float *values);
 
 private:
+  /// The logical and the real position of an element.
+  std::string locate(llvm::ArrayRef<int64_t> position, int64_t &logical,
+                     int64_t &real) const;
   /// The dimension that counts a window's rows.
   unsigned rowDim(const Window &window) const;
   std::string check(const Window &window) const;

@@ -38,7 +38,7 @@ static bool isOfTeam(Operation *op) {
              cta::LookupOp, cta::MeetOp, cta::MmaOp, cta::ReadOp,
              cta::ReleaseOp, cta::StoreOp, cta::SyncOp, cta::WaitOp,
              cta::WorkOp, cta::YieldOp, memref::DimOp, memref::LoadOp,
-             scf::ForOp, scf::IfOp, scf::YieldOp>(op);
+             memref::StoreOp, scf::ForOp, scf::IfOp, scf::YieldOp>(op);
 }
 
 /// Whether values of `type` are known. Tensors of integers can be read element

@@ -47,6 +47,30 @@ ThreadBlock::Step ThreadBlock::loadScalar(Team &team, Operation *op) {
   return Step::Next;
 }
 
+ThreadBlock::Step ThreadBlock::storeScalar(Team &team, Operation *op) {
+  auto store = cast<memref::StoreOp>(op);
+  SmallVector<int64_t> position;
+  for (Value index : store.getIndices())
+    position.push_back(get<int64_t>(team, index));
+  char *address = nullptr;
+  std::string error = get<GlobalTensor *>(team, store.getMemRef())
+                          ->claim(position, getAgent(team), address);
+  if (!error.empty()) {
+    fault(team, op) << error;
+    return Step::Failed;
+  }
+  Type type = store.getValueToStore().getType();
+  if (std::optional<FloatFormat> format = getFloatFormat(type)) {
+    float value = get<float>(team, store.getValueToStore());
+    encode(*format, &value, 1, address);
+  } else {
+    int64_t value = get<int64_t>(team, store.getValueToStore());
+    std::memcpy(address, &value, llvm::divideCeil(getIntegerBits(type), 8));
+  }
+  spend(team, costs.scalar);
+  return Step::Next;
+}
+
 /// The position that an index gives the element at `row` and `col`.
 static int64_t getPosition(const Datum &index, int64_t row, int64_t col) {
   if (const auto *scalar = std::get_if<int64_t>(&index))

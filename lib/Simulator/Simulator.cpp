@@ -9,6 +9,8 @@
 
 #include "ThreadBlock.h"
 
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -18,6 +20,8 @@ using namespace fa::sim;
 /// Whether the kernel stores to its argument.
 static bool isWritten(Value argument) {
   return llvm::any_of(argument.getUsers(), [&](Operation *user) {
+    if (isa<memref::StoreOp>(user))
+      return true;
     auto store = dyn_cast<cta::StoreOp>(user);
     return store && store.getDestination() == argument;
   });

@@ -7,6 +7,8 @@
 
 #include "ThreadBlock.h"
 
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+
 #include "llvm/ADT/TypeSwitch.h"
 
 #include <cmath>
@@ -143,7 +145,7 @@ static bool isLocal(const Kernel &kernel, Operation *op) {
          !isa<cta::AcquireOp, cta::ArriveOp, cta::CombineOp, cta::ConsumeOp,
               cta::CopyOp, cta::FetchOp, cta::LoadOp, cta::MeetOp, cta::MmaOp,
               cta::ReadOp, cta::ReleaseOp, cta::StoreOp, cta::SyncOp,
-              cta::WaitOp>(op);
+              cta::WaitOp, memref::StoreOp>(op);
 }
 
 /// Runs `team` until it waits, ends, or is about to touch what teams share
@@ -244,6 +246,7 @@ ThreadBlock::Step ThreadBlock::execute(Team &team, Operation *op) {
       .Case([&](cta::WaitOp o) { return wait(team, o); })
       .Case([&](cta::ReadOp o) { return read(team, o); })
       .Case([&](cta::StoreOp o) { return store(team, o); })
+      .Case([&](memref::StoreOp) { return storeScalar(team, op); })
       .Case([&](cta::FetchOp o) { return fetch(team, o); })
       .Case([&](cta::CombineOp o) { return combine(team, o); })
       .Case([&](cta::MeetOp o) { return meetAll(team, o); })

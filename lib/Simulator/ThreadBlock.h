@@ -179,6 +179,7 @@ private:
 
   // Lookup.cpp: single elements of global memory.
   Step loadScalar(Team &team, mlir::Operation *op);
+  Step storeScalar(Team &team, mlir::Operation *op);
   Step lookUp(Team &team, cta::LookupOp op);
 
   // SharedOps.cpp: rings and barriers.

@@ -31,6 +31,7 @@ static NamedAttrList getLaunchFigures(LLVM::LLVMFuncOp func) {
       {"dynamic_shared", "cta.shared_bytes"},
       {"extents", "cta.extents"},
       {"tensor_maps", "cta.tensor_maps"},
+      {"persistent", "cta.persistent"},
       {"schedule", "attn.schedule"}};
   NamedAttrList figures;
   for (auto [name, attribute] : names)

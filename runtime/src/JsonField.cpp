@@ -76,6 +76,8 @@ bool JsonField::has(const char *key) const {
 
 bool JsonField::isInteger() const { return value.is_number_integer(); }
 
+bool JsonField::isObject() const { return value.is_object(); }
+
 JsonField JsonField::operator[](const char *key) const {
   if (!value.is_object())
     refuse("must be an object");

@@ -32,6 +32,7 @@ public:
   JsonField operator[](const char *key) const;
   bool has(const char *key) const;
   bool isInteger() const;
+  bool isObject() const;
 
   size_t arraySize() const;
   JsonField at(size_t index) const;

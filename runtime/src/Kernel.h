@@ -88,11 +88,17 @@ struct TensorMapParam {
   int64_t chunkBytes() const { return swizzle ? swizzle : 16; }
 };
 
+/// A size of a workspace: ceil(the rule's size / tile) + plus.
+struct WorkspaceSize {
+  SizeRule rule;
+  int64_t tile = 1, plus = 0;
+};
+
 /// A tensor that one launch of a plan leaves for another.
 struct Workspace {
   std::string name;
   fa_dtype dtype = FA_F32;
-  std::vector<SizeRule> sizes;
+  std::vector<WorkspaceSize> sizes;
 };
 
 /// What a launch of a plan passes: one of the kernel's params, or a workspace.
@@ -108,12 +114,21 @@ struct PlannedFactor {
   int64_t tile;
 };
 
-/// One launch of a plan.
-struct PlannedLaunch {
+/// What the launch of a grid needs beside its size and parameters, and ptxas's
+/// report.
+struct GridLaunch {
   std::string entry;
+  std::vector<TensorMapParam> tensorMaps;
+  /// Of a persistent kernel: the most blocks that it wants on a
+  /// multiprocessor; 0 of any other.
+  int32_t blocksPerSM = 0;
+  int32_t block = 0, sharedBytes = 0, registers = 0, spillBytes = 0;
+};
+
+/// One launch of a plan.
+struct PlannedLaunch : GridLaunch {
   std::vector<LaunchArgument> args;
   std::vector<PlannedFactor> grid;
-  int32_t block = 0, sharedBytes = 0, registers = 0, spillBytes = 0;
 };
 
 /// Several launches, one after another.
@@ -126,8 +141,9 @@ struct LaunchPlan {
   std::vector<PlannedLaunch> launches; ///< empty: the kernel is one launch
 };
 
-struct Kernel {
-  std::string name, file, archText, pass, variant, pipeline, entry, hash, ptxas,
+/// A kernel of several launches is, as a launch, the first of them.
+struct Kernel : GridLaunch {
+  std::string name, file, archText, pass, variant, pipeline, hash, ptxas,
       schedule;
   Format format = Format::Cubin;
   Architecture arch;
@@ -137,20 +153,13 @@ struct Kernel {
   /// Whether q, k, v, o and lse come without the batch dimension.
   bool isPacked = false;
   std::vector<Param> params;
-  std::vector<TensorMapParam> tensorMaps;
   std::vector<GridFactor> grid;
-  /// Of a persistent kernel: the most blocks that it wants on a
-  /// multiprocessor; 0 of any other.
-  int32_t blocksPerSM = 0;
-  int32_t block = 0, sharedBytes = 0, registers = 0, spillBytes = 0;
 
   /// The most rows of a head that the kernel is meant for; 0: any number.
   int64_t maxRows = 0;
   /// Neither mask nor score depend on head or row: heads of q that share one of
   /// k and v may be passed as rows of one head.
   bool packsHeads = false;
-  /// Of a kernel of several launches: entry, block and the figures above are
-  /// those of the first.
   LaunchPlan plan;
 
   bool runsOn(ComputeCapability device) const {

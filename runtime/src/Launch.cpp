@@ -116,13 +116,24 @@ unsigned fa::rt::gridSize(const Kernel &kernel,
   return countBlocks(kernel, extents);
 }
 
-void fa::rt::launchGrid(const Kernel &kernel, CuFunction function,
-                        unsigned blocks, int32_t block, int32_t sharedBytes,
-                        CuStream stream, std::vector<void *> addresses) {
+void fa::rt::launchGrid(const Kernel &kernel, const GridLaunch &launch,
+                        CuFunction function, unsigned blocks,
+                        std::vector<uint64_t> slots,
+                        const fa_forward_params &params, CuStream stream) {
+  if (launch.blocksPerSM)
+    blocks = std::min(blocks,
+                      unsigned(launch.blocksPerSM) * currentMultiprocessors());
+  std::vector<TensorMap> maps = encodeTensorMaps(kernel, launch, params);
+  std::vector<void *> addresses;
+  addresses.reserve(slots.size() + maps.size());
+  for (uint64_t &slot : slots)
+    addresses.push_back(&slot);
+  for (TensorMap &map : maps)
+    addresses.push_back(&map);
   const DriverApi &api = driver();
-  CuResult result = api.launchKernel(function, blocks, 1, 1, unsigned(block), 1,
-                                     1, unsigned(sharedBytes), stream,
-                                     addresses.data(), nullptr);
+  CuResult result = api.launchKernel(
+      function, blocks, 1, 1, unsigned(launch.block), 1, 1,
+      unsigned(launch.sharedBytes), stream, addresses.data(), nullptr);
   if (result != kCudaSuccess)
     api.check(result, "launching kernel " + kernel.name);
 }
@@ -138,19 +149,7 @@ void fa::rt::launch(Library &library, size_t index, const Problem &problem,
     return launchPlan(library, index, problem, params, stream);
   requireNoSplits(kernel, params);
   checkRowStride(params);
-  checkTensorMaps(kernel, params);
-  unsigned blocks = gridSize(kernel, params);
-  if (kernel.blocksPerSM)
-    blocks = std::min(blocks,
-                      unsigned(kernel.blocksPerSM) * currentMultiprocessors());
-  std::vector<uint64_t> slots = packParams(kernel, problem, params);
-  std::vector<void *> addresses;
-  addresses.reserve(slots.size() + kernel.tensorMaps.size());
-  for (uint64_t &slot : slots)
-    addresses.push_back(&slot);
-  std::vector<TensorMap> maps = encodeTensorMaps(kernel, params);
-  for (TensorMap &map : maps)
-    addresses.push_back(&map);
-  launchGrid(kernel, library.function(index), blocks, kernel.block,
-             kernel.sharedBytes, stream, std::move(addresses));
+  checkTensorMaps(kernel, kernel, params);
+  launchGrid(kernel, kernel, library.function(index), gridSize(kernel, params),
+             packParams(kernel, problem, params), params, stream);
 }

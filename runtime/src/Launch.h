@@ -43,10 +43,12 @@ struct GridExtent {
 unsigned countBlocks(const Kernel &kernel,
                      const std::vector<GridExtent> &extents);
 
-/// Starts one grid. Throws Failure.
-void launchGrid(const Kernel &kernel, CuFunction function, unsigned blocks,
-                int32_t block, int32_t sharedBytes, CuStream stream,
-                std::vector<void *> addresses);
+/// Starts one grid of `kernel` with the parameters in `slots`: of `blocks`
+/// blocks, or as many as `launch` wants on the device. Throws Failure.
+void launchGrid(const Kernel &kernel, const GridLaunch &launch,
+                CuFunction function, unsigned blocks,
+                std::vector<uint64_t> slots, const fa_forward_params &params,
+                CuStream stream);
 
 /// Blocks of the one-dimensional grid. Throws Failure(FA_INVALID_ARGUMENT)
 /// over 2^31-1, the most that the driver takes.

@@ -8,6 +8,7 @@
 #include "Manifest.h"
 
 #include "JsonField.h"
+#include "ManifestLaunch.h"
 #include "ManifestPlan.h"
 
 #include <limits>
@@ -19,10 +20,6 @@ using namespace fa::rt;
 namespace {
 
 constexpr int64_t kMaxInt32 = std::numeric_limits<int32_t>::max();
-constexpr int64_t kMaxHeadDim = 1024;
-constexpr int64_t kMaxThreadsPerBlock = 1024;
-/// Rows of a tensor map's box, and blocks on a multiprocessor.
-constexpr int64_t kMaxBoxRows = 256, kMaxBlocksPerSM = 32;
 
 /// What a parameter's name stands for, and the kind and rank it must have.
 struct KnownParam {
@@ -192,35 +189,6 @@ static std::vector<GridFactor> readGrid(const JsonField &field,
   return grid;
 }
 
-static TensorMapParam readTensorMap(const JsonField &field,
-                                    const Kernel &kernel) {
-  JsonField tensor = field["tensor"];
-  const size_t choice = tensor.choice({"q", "k", "v", "o"});
-  TensorMapParam map = {Argument(size_t(Argument::Q) + choice),
-                        field["rows"].integer(1, kMaxBoxRows),
-                        field["cols"].integer(1, kMaxHeadDim),
-                        field["swizzle"].integer(0, 128)};
-  if (map.swizzle != 0 && map.swizzle != 32 && map.swizzle != 64 &&
-      map.swizzle != 128)
-    field["swizzle"].refuse("must be 0, 32, 64 or 128");
-  const bool ofValues = map.tensor == Argument::V || map.tensor == Argument::O;
-  const int64_t dim = ofValues ? kernel.headDimV : kernel.headDim;
-  const int64_t chunk = map.chunkBytes() / dtypeBytes(kernel.dtype);
-  if (map.cols > dim || map.cols % chunk || dim % chunk)
-    field["cols"].refuse("must be at most the head dimension, and both "
-                         "multiples of the swizzle's " +
-                         std::to_string(chunk) + " elements");
-  return map;
-}
-
-static std::vector<TensorMapParam> readTensorMaps(const JsonField &field,
-                                                  const Kernel &kernel) {
-  std::vector<TensorMapParam> maps;
-  for (size_t i = 0, e = field.arraySize(); i != e; ++i)
-    maps.push_back(readTensorMap(field.at(i), kernel));
-  return maps;
-}
-
 static std::string readFileName(const JsonField &field) {
   std::string file = field.name();
   // A library is one folder: nothing outside it is ever opened.
@@ -237,30 +205,12 @@ static void readArchitecture(const JsonField &field, Kernel &kernel) {
   kernel.arch = *arch;
 }
 
-/// ptxas's report, which PTX does not have yet.
-static void readPtxasReport(const JsonField &field, Kernel &kernel) {
-  if (kernel.format == Format::Ptx)
-    return;
-  kernel.ptxas = field["ptxas"].name();
-  if (!kernel.plan.launches.empty())
-    return;
-  kernel.registers = int32_t(field["registers"].integer(0, 255));
-  kernel.spillBytes = int32_t(field["spill_bytes"].integer(0, kMaxInt32));
-}
-
-static void readLaunch(const JsonField &field, Kernel &kernel) {
+static void readLaunches(const JsonField &field, Kernel &kernel) {
   kernel.params = readParams(field["params"], kernel.isPacked);
   if (field.has("launches"))
     return readPlan(field, kernel);
-  kernel.entry = field["entry"].name();
-  if (field.has("tensor_maps"))
-    kernel.tensorMaps = readTensorMaps(field["tensor_maps"], kernel);
   kernel.grid = readGrid(field["grid"], kernel.params);
-  if (field.has("blocks_per_sm"))
-    kernel.blocksPerSM =
-        int32_t(field["blocks_per_sm"].integer(1, kMaxBlocksPerSM));
-  kernel.block = int32_t(field["block"].integer(1, kMaxThreadsPerBlock));
-  kernel.sharedBytes = int32_t(field["shared_bytes"].integer(0, kMaxInt32));
+  readGridLaunch(field, kernel, kernel);
 }
 
 static Kernel readKernel(const JsonField &field) {
@@ -283,8 +233,9 @@ static Kernel readKernel(const JsonField &field) {
     kernel.maxRows = field["max_rows"].integer(1, kMaxInt32);
   if (field.has("packs_heads"))
     kernel.packsHeads = field["packs_heads"].boolean();
-  readLaunch(field, kernel);
-  readPtxasReport(field, kernel);
+  readLaunches(field, kernel);
+  if (kernel.format == Format::Cubin)
+    kernel.ptxas = field["ptxas"].name();
   kernel.schedule = field["schedule"].string();
   return kernel;
 }

@@ -7,26 +7,33 @@
 
 #include "ManifestPlan.h"
 
+#include "ManifestLaunch.h"
+
 #include <limits>
 
 using namespace fa::rt;
 
 namespace {
 constexpr int64_t kMaxInt32 = std::numeric_limits<int32_t>::max();
-constexpr int64_t kMaxThreadsPerBlock = 1024;
 constexpr int64_t kMaxWorkspaceRank = 6;
 /// Parts of the keys.
 constexpr int64_t kMaxSplits = 1024;
 } // namespace
 
-static SizeRule readWorkspaceSize(const JsonField &field) {
+static WorkspaceSize readWorkspaceSize(const JsonField &field) {
   if (field.isInteger())
-    return {Argument::Extra, field.integer(1, kMaxInt32)};
+    return {{Argument::Extra, field.integer(1, kMaxInt32)}};
   constexpr Argument sizes[] = {Argument::Batch,   Argument::Heads,
                                 Argument::KvHeads, Argument::SeqQ,
                                 Argument::SeqKv,   Argument::Splits};
-  return {sizes[field.choice(
-      {"batch", "heads", "kv_heads", "seq_q", "seq_kv", "splits"})]};
+  auto named = [&](const JsonField &name) -> SizeRule {
+    return {sizes[name.choice(
+        {"batch", "heads", "kv_heads", "seq_q", "seq_kv", "splits"})]};
+  };
+  if (!field.isObject())
+    return {named(field)};
+  return {named(field["size"]), field["tile"].integer(1, kMaxInt32),
+          field["plus"].integer(0, kMaxInt32)};
 }
 
 static bool hasName(const Kernel &kernel, const std::string &name) {
@@ -44,14 +51,15 @@ static Workspace readWorkspace(const JsonField &field, const Kernel &kernel) {
   workspace.name = field["name"].name();
   if (hasName(kernel, workspace.name))
     field["name"].refuse("must not be that of a parameter or workspace");
-  field["dtype"].choice({"f32"});
+  constexpr fa_dtype dtypes[] = {FA_F32, FA_I32};
+  workspace.dtype = dtypes[field["dtype"].choice({"f32", "i32"})];
   JsonField sizes = field["sizes"];
   size_t rank = sizes.arraySize();
   if (rank < 1 || rank > size_t(kMaxWorkspaceRank))
     sizes.refuse("must have 1 to 6 entries");
   for (size_t i = 0; i != rank; ++i) {
     workspace.sizes.push_back(readWorkspaceSize(sizes.at(i)));
-    if (workspace.sizes.back().argument == Argument::Splits &&
+    if (workspace.sizes.back().rule.argument == Argument::Splits &&
         kernel.plan.maxSplits == 0)
       sizes.at(i).refuse("needs the kernel's field splits");
   }
@@ -100,7 +108,7 @@ static PlannedFactor readFactor(const JsonField &field,
 static PlannedLaunch readPlannedLaunch(const JsonField &field,
                                        const Kernel &kernel) {
   PlannedLaunch launch;
-  launch.entry = field["entry"].name();
+  readGridLaunch(field, kernel, launch);
   JsonField args = field["args"];
   for (size_t i = 0, e = args.arraySize(); i != e; ++i)
     launch.args.push_back(readArgument(args.at(i), kernel));
@@ -111,12 +119,6 @@ static PlannedLaunch readPlannedLaunch(const JsonField &field,
     launch.grid.push_back(readFactor(grid.at(i), launch, kernel));
   if (launch.grid.empty())
     grid.refuse("must not be empty");
-  launch.block = int32_t(field["block"].integer(1, kMaxThreadsPerBlock));
-  launch.sharedBytes = int32_t(field["shared_bytes"].integer(0, kMaxInt32));
-  if (kernel.format == Format::Cubin) {
-    launch.registers = int32_t(field["registers"].integer(0, 255));
-    launch.spillBytes = int32_t(field["spill_bytes"].integer(0, kMaxInt32));
-  }
   return launch;
 }
 
@@ -137,10 +139,5 @@ void fa::rt::readPlan(const JsonField &field, Kernel &kernel) {
     plan.launches.push_back(readPlannedLaunch(launches.at(i), kernel));
   if (plan.launches.empty())
     launches.refuse("must not be empty");
-  const PlannedLaunch &first = plan.launches.front();
-  kernel.entry = first.entry;
-  kernel.block = first.block;
-  kernel.sharedBytes = first.sharedBytes;
-  kernel.registers = first.registers;
-  kernel.spillBytes = first.spillBytes;
+  static_cast<GridLaunch &>(kernel) = plan.launches.front();
 }

@@ -10,6 +10,7 @@
 #include "Extras.h"
 #include "Failure.h"
 #include "Launch.h"
+#include "TensorMap.h"
 #include "TensorView.h"
 
 #include <algorithm>
@@ -41,6 +42,7 @@ public:
                const fa_forward_params &params, int64_t splits)
       : kernel(kernel), problem(problem), params(params), splits(splits) {}
 
+  /// 0 where a size that makes the grid is 0: nothing is to be started.
   unsigned countBlocks(const PlannedLaunch &launch) const;
   std::vector<uint64_t> packArguments(const PlannedLaunch &launch) const;
 
@@ -109,12 +111,15 @@ PackedHeads fa::rt::packHeads(const Kernel &kernel, const Problem &problem,
 // Sizes
 //===----------------------------------------------------------------------===//
 
-static int64_t sizeOfRule(const SizeRule &rule, const Problem &problem,
+static int64_t sizeOfRule(const WorkspaceSize &size, const Problem &problem,
                           int64_t splits) {
+  const SizeRule &rule = size.rule;
   if (rule.argument == Argument::Extra)
     return rule.constant;
-  return rule.argument == Argument::Splits ? splits
-                                           : sizeOf(rule.argument, problem);
+  int64_t named = rule.argument == Argument::Splits
+                      ? splits
+                      : sizeOf(rule.argument, problem);
+  return named / size.tile + (named % size.tile != 0) + size.plus;
 }
 
 /// `bytes` and the next workspace's. Throws Failure over 2^63-1.
@@ -122,7 +127,7 @@ static int64_t addWorkspace(int64_t bytes, const Workspace &workspace,
                             const Problem &problem, int64_t splits) {
   int64_t size = dtypeBytes(workspace.dtype);
   bool fits = true;
-  for (const SizeRule &rule : workspace.sizes)
+  for (const WorkspaceSize &rule : workspace.sizes)
     fits &=
         !__builtin_mul_overflow(size, sizeOfRule(rule, problem, splits), &size);
   int64_t total = 0;
@@ -229,7 +234,7 @@ int64_t fa::rt::chooseSplits(Library &library, size_t index,
 
 std::vector<int64_t> PlanLauncher::sizesOf(const Workspace &workspace) const {
   std::vector<int64_t> sizes;
-  for (const SizeRule &rule : workspace.sizes)
+  for (const WorkspaceSize &rule : workspace.sizes)
     sizes.push_back(sizeOfRule(rule, problem, splits));
   return sizes;
 }
@@ -264,9 +269,12 @@ View PlanLauncher::viewOf(const LaunchArgument &argument) const {
 
 unsigned PlanLauncher::countBlocks(const PlannedLaunch &launch) const {
   std::vector<GridExtent> extents;
-  for (const PlannedFactor &factor : launch.grid)
-    extents.push_back(
-        {viewOf(launch.args[factor.argument]).sizes[factor.dim], factor.tile});
+  for (const PlannedFactor &factor : launch.grid) {
+    int64_t size = viewOf(launch.args[factor.argument]).sizes[factor.dim];
+    if (size == 0)
+      return 0;
+    extents.push_back({size, factor.tile});
+  }
   return fa::rt::countBlocks(kernel, extents);
 }
 
@@ -324,14 +332,12 @@ void fa::rt::launchPlan(Library &library, size_t index, const Problem &given,
   const std::vector<PlannedLaunch> &launches = kernel.plan.launches;
   // All grids are checked before the first one starts.
   std::vector<unsigned> blocks;
-  for (const PlannedLaunch &launch : launches)
+  for (const PlannedLaunch &launch : launches) {
+    checkTensorMaps(kernel, launch, params);
     blocks.push_back(launcher.countBlocks(launch));
-  for (size_t i = 0; i != launches.size(); ++i) {
-    std::vector<uint64_t> slots = launcher.packArguments(launches[i]);
-    std::vector<void *> addresses;
-    for (uint64_t &slot : slots)
-      addresses.push_back(&slot);
-    launchGrid(kernel, library.function(index, i), blocks[i], launches[i].block,
-               launches[i].sharedBytes, stream, std::move(addresses));
   }
+  for (size_t i = 0; i != launches.size(); ++i)
+    if (blocks[i] != 0)
+      launchGrid(kernel, launches[i], library.function(index, i), blocks[i],
+                 launcher.packArguments(launches[i]), params, stream);
 }

@@ -31,9 +31,9 @@ static bool isEmpty(const fa_tensor &tensor) {
   return std::count(tensor.sizes, tensor.sizes + tensor.rank, 0) != 0;
 }
 
-void fa::rt::checkTensorMaps(const Kernel &kernel,
+void fa::rt::checkTensorMaps(const Kernel &kernel, const GridLaunch &launch,
                              const fa_forward_params &params) {
-  for (const TensorMapParam &map : kernel.tensorMaps) {
+  for (const TensorMapParam &map : launch.tensorMaps) {
     TensorView view{nameOf(kernel, map.tensor),
                     tensorOf(map.tensor, params),
                     {"batch", "heads", "rows", "columns"},
@@ -121,11 +121,11 @@ static TensorMap encode(const Kernel &kernel, const TensorMapParam &map,
 }
 
 std::vector<TensorMap>
-fa::rt::encodeTensorMaps(const Kernel &kernel,
+fa::rt::encodeTensorMaps(const Kernel &kernel, const GridLaunch &launch,
                          const fa_forward_params &params) {
   std::vector<TensorMap> maps;
-  maps.reserve(kernel.tensorMaps.size());
-  for (const TensorMapParam &map : kernel.tensorMaps)
+  maps.reserve(launch.tensorMaps.size());
+  for (const TensorMapParam &map : launch.tensorMaps)
     maps.push_back(encode(kernel, map, params));
   return maps;
 }

@@ -26,14 +26,16 @@ struct alignas(128) TensorMap {
   uint64_t words[16];
 };
 
-/// Checks that the tensors that `kernel` maps have strides and addresses in
-/// multiples of 16 bytes. Throws Failure(FA_INVALID_ARGUMENT) that names the
-/// argument.
-void checkTensorMaps(const Kernel &kernel, const fa_forward_params &params);
+/// Checks that the tensors that `launch` of `kernel` maps have strides and
+/// addresses in multiples of 16 bytes. Throws Failure(FA_INVALID_ARGUMENT) that
+/// names the argument.
+void checkTensorMaps(const Kernel &kernel, const GridLaunch &launch,
+                     const fa_forward_params &params);
 
-/// The maps of a kernel in their order. Throws Failure(FA_DRIVER_ERROR) where
+/// The maps of a launch in their order. Throws Failure(FA_DRIVER_ERROR) where
 /// the driver refuses one, and Failure(FA_NO_DRIVER) where it has none.
 std::vector<TensorMap> encodeTensorMaps(const Kernel &kernel,
+                                        const GridLaunch &launch,
                                         const fa_forward_params &params);
 
 } // namespace fa::rt

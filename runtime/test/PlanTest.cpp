@@ -202,6 +202,68 @@ TEST_F(Plan, RefusesPartsWhereThereAreNone) {
   EXPECT_EQ(fake.launches.size(), 1u);
 }
 
+/// A plan of two launches on tensors in blocks of 64 rows, the second of which
+/// is persistent and maps k.
+static json blockPlan() {
+  json entry = decodeJson("a");
+  entry.erase("splits");
+  entry.erase("max_rows");
+  entry["packs_heads"] = false;
+  entry["workspaces"] = json::parse(R"([
+    {"name": "list", "dtype": "i32",
+     "sizes": ["batch", {"size": "seq_kv", "tile": 64, "plus": 1}]}])");
+  entry["launches"] = json::parse(R"([
+    {"entry": "list", "args": ["k", "list"],
+     "grid": [{"arg": 0, "dim": 2, "tile": 64}],
+     "block": 32, "shared_bytes": 0, "registers": 40, "spill_bytes": 0},
+    {"entry": "follow", "args": ["q", "list"],
+     "grid": [{"arg": 0, "dim": 2, "tile": 1}, {"arg": 0, "dim": 1, "tile": 1}],
+     "tensor_maps": [{"tensor": "k", "rows": 64, "cols": 128, "swizzle": 128}],
+     "blocks_per_sm": 1,
+     "block": 384, "shared_bytes": 1024, "registers": 168, "spill_bytes": 0}
+  ])");
+  return entry;
+}
+
+TEST_F(Plan, LaunchesMayMapTensorsAndBePersistent) {
+  TestFolder lists(manifestJson({blockPlan()}));
+  Library opened(lists.path());
+  fa_forward_params params = decodeParams();
+  launch(opened, 0, checkProblem(&params), params, nullptr);
+  ASSERT_EQ(fake.launches.size(), 2u);
+  EXPECT_EQ(fake.launches[0].grid[0], 4u) << "200 keys in blocks of 64";
+  EXPECT_EQ(fake.launches[1].grid[0], 4u) << "8 heads on 4 multiprocessors";
+  EXPECT_EQ(fake.count("tensorMapEncodeTiled"), 1u);
+  // Two batches of ceil(200 / 64) + 1 entries.
+  params.workspace_bytes = 39;
+  EXPECT_NE(failureOf([&] {
+              launch(opened, 0, checkProblem(&params), params, nullptr);
+            }).find("workspace_bytes: must be at least"),
+            std::string::npos);
+}
+
+TEST_F(Plan, LeavesOutLaunchesWithoutBlocks) {
+  TestFolder lists(manifestJson({blockPlan()}));
+  Library opened(lists.path());
+  fa_forward_params params = decodeParams();
+  params.k.sizes[2] = params.v.sizes[2] = 0;
+  launch(opened, 0, checkProblem(&params), params, nullptr);
+  ASSERT_EQ(fake.launches.size(), 1u);
+  EXPECT_EQ(fake.launches[0].block[0], 384u);
+}
+
+TEST_F(Plan, ChecksTensorsThatLaunchesMap) {
+  TestFolder lists(manifestJson({blockPlan()}));
+  Library opened(lists.path());
+  fa_forward_params params = decodeParams();
+  params.k.strides[2] += 1;
+  EXPECT_NE(failureOf([&] {
+              launch(opened, 0, checkProblem(&params), params, nullptr);
+            }).find("k"),
+            std::string::npos);
+  EXPECT_TRUE(fake.launches.empty());
+}
+
 TEST_F(Plan, ChecksTheWorkspace) {
   fa_forward_params params = decodeParams();
   params.splits = 3;

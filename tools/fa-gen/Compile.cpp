@@ -8,6 +8,7 @@
 #include "Compile.h"
 
 #include "Diagnostics.h"
+#include "Figures.h"
 #include "Plan.h"
 
 #include "fa/Dialect/Attn/IR/AttnDialect.h"
@@ -50,45 +51,18 @@ static llvm::json::Array describeGrid(const KernelSpec &spec,
   return grid;
 }
 
-static int64_t integer(DictionaryAttr figures, StringRef name) {
-  auto attr = figures.getAs<IntegerAttr>(name);
-  return attr ? attr.getInt() : 0;
-}
-
-/// The manifest's `tensor_maps`.
-static llvm::json::Array describeTensorMaps(const KernelSpec &spec,
-                                            ArrayAttr maps) {
-  llvm::json::Array entries;
-  for (auto map : maps.getAsRange<cta::TensorMapAttr>())
-    entries.push_back(llvm::json::Object{{"tensor", spec.params[map.getArg()]},
-                                         {"rows", map.getRows()},
-                                         {"cols", map.getCols()},
-                                         {"swizzle", map.getSwizzle()}});
-  return entries;
-}
-
 /// Fills the entry of a kernel of one launch from its figures.
 static LogicalResult describeLaunch(const KernelSpec &spec,
                                     DictionaryAttr figures,
                                     CompiledKernel &kernel) {
   if (!figures)
     return failure();
-  auto block = figures.getAs<DenseI32ArrayAttr>("block");
   auto extents = figures.getAs<ArrayAttr>("extents");
-  if (!block || !extents)
+  if (!extents)
     return failure();
   kernel.entry["entry"] = spec.function;
   kernel.entry["grid"] = describeGrid(spec, extents);
-  kernel.entry["block"] = block[0];
-  kernel.entry["shared_bytes"] = integer(figures, "dynamic_shared");
-  if (auto maps = figures.getAs<ArrayAttr>("tensor_maps"))
-    kernel.entry["tensor_maps"] = describeTensorMaps(spec, maps);
-  if (!kernel.isCubin)
-    return success();
-  kernel.entry["registers"] = integer(figures, "registers");
-  kernel.entry["spill_bytes"] =
-      integer(figures, "spill_stores") + integer(figures, "spill_loads");
-  return success();
+  return describeFigures(figures, spec.params, kernel.entry);
 }
 
 /// Fills the entry from what `--emit-cubin` reports, and from the launch plan
@@ -126,7 +100,7 @@ static void setOptions(PipelineOptions &options, const KernelSpec &spec,
   options.teams = overrides.teams;
   options.stages = overrides.stages;
   options.rescale = overrides.rescale;
-  options.blockLists = false;
+  options.blockLists = !spec.isDecode;
   options.partition = step.partition.str();
   options.allowSpills = step.maySpill;
   if (!spec.isDecode)
@@ -183,9 +157,6 @@ FailureOr<CompiledKernel> fa::compileKernel(const DialectRegistry &registry,
   kernel.entry["variant"] = spec.variant;
   kernel.entry["pipeline"] = step.name;
   kernel.entry["gqa"] = true;
-  // The budgets of its roles take all registers of a multiprocessor.
-  if (step.passes.persistent)
-    kernel.entry["blocks_per_sm"] = 1;
   if (spec.isDecode) {
     kernel.entry["max_rows"] = options.br.getValue();
     kernel.entry["packs_heads"] = spec.variant == "full";

@@ -12,6 +12,8 @@
 
 #include "Plan.h"
 
+#include "Figures.h"
+
 #include "fa/Dialect/Cta/IR/Cta.h"
 #include "fa/Dialect/Cta/IR/LaunchPlan.h"
 
@@ -42,6 +44,7 @@ private:
   FailureOr<std::string> nameOf(Value value);
   FailureOr<std::string> nameWorkspace(tensor::EmptyOp empty);
   std::string sizeName(Value value);
+  std::optional<llvm::json::Value> describeSize(OpFoldResult size);
 
   func::FuncOp plan;
   const KernelSpec &spec;
@@ -96,30 +99,52 @@ std::string PlanWriter::sizeName(Value value) {
   return "";
 }
 
+/// A size of a workspace: a number, a name, or a number of blocks and what is
+/// added to it; nothing where it is something else.
+std::optional<llvm::json::Value> PlanWriter::describeSize(OpFoldResult size) {
+  if (std::optional<int64_t> constant = getConstantIntValue(size))
+    return llvm::json::Value(*constant);
+  Value value = cast<Value>(size);
+  if (std::string name = sizeName(value); !name.empty())
+    return llvm::json::Value(name);
+  int64_t plus = 0;
+  if (auto sum = value.getDefiningOp<arith::AddIOp>()) {
+    plus = getConstantIntValue(getAsOpFoldResult(sum.getRhs())).value_or(0);
+    value = sum.getLhs();
+  }
+  auto blocks = value.getDefiningOp<arith::CeilDivUIOp>();
+  if (!blocks)
+    return std::nullopt;
+  std::optional<int64_t> tile =
+      getConstantIntValue(getAsOpFoldResult(blocks.getRhs()));
+  std::string name = sizeName(blocks.getLhs());
+  if (!tile || name.empty())
+    return std::nullopt;
+  return llvm::json::Object{{"size", name}, {"tile", *tile}, {"plus", plus}};
+}
+
 FailureOr<std::string> PlanWriter::nameWorkspace(tensor::EmptyOp empty) {
   auto known = workspaceNames.find(empty);
   if (known != workspaceNames.end())
     return known->second;
   RankedTensorType type = empty.getType();
-  if (!type.getElementType().isF32())
-    return empty.emitError("workspaces of launch plans hold f32, found ")
+  bool isF32 = type.getElementType().isF32();
+  if (!isF32 && !type.getElementType().isInteger(32))
+    return empty.emitError("workspaces of launch plans hold f32 or i32, found ")
            << type.getElementType();
   llvm::json::Array sizes;
   for (OpFoldResult size : empty.getMixedSizes()) {
-    if (std::optional<int64_t> constant = getConstantIntValue(size)) {
-      sizes.push_back(*constant);
-      continue;
-    }
-    std::string name = sizeName(cast<Value>(size));
-    if (name.empty())
+    std::optional<llvm::json::Value> described = describeSize(size);
+    if (!described)
       return empty.emitError("a size of a workspace is none that a manifest "
                              "has a name for");
-    sizes.push_back(name);
+    sizes.push_back(std::move(*described));
   }
   std::string name = "workspace" + std::to_string(workspaceNames.size());
   workspaceNames[empty] = name;
-  workspaces.push_back(llvm::json::Object{
-      {"name", name}, {"dtype", "f32"}, {"sizes", std::move(sizes)}});
+  workspaces.push_back(llvm::json::Object{{"name", name},
+                                          {"dtype", isF32 ? "f32" : "i32"},
+                                          {"sizes", std::move(sizes)}});
   return name;
 }
 
@@ -139,17 +164,12 @@ FailureOr<std::string> PlanWriter::nameOf(Value value) {
 }
 
 FailureOr<llvm::json::Object> PlanWriter::describeLaunch(func::CallOp call) {
-  auto figure = [&](DictionaryAttr kernel, StringRef name) -> int64_t {
-    auto attr = kernel.getAs<IntegerAttr>(name);
-    return attr ? attr.getInt() : 0;
-  };
   auto kernel = figures.getAs<DictionaryAttr>(call.getCallee());
-  auto block =
-      kernel ? kernel.getAs<DenseI32ArrayAttr>("block") : DenseI32ArrayAttr();
   auto extents = kernel ? kernel.getAs<ArrayAttr>("extents") : ArrayAttr();
-  if (!block || !extents)
+  if (!extents)
     return call.emitError("the kernel's launch figures are missing");
-  llvm::json::Array args, grid;
+  SmallVector<std::string> args;
+  llvm::json::Array grid;
   for (Value operand : call.getOperands()) {
     FailureOr<std::string> name = nameOf(operand);
     if (failed(name))
@@ -161,15 +181,10 @@ FailureOr<llvm::json::Object> PlanWriter::describeLaunch(func::CallOp call) {
                                       {"dim", extent.getDim()},
                                       {"tile", extent.getTile()}});
   llvm::json::Object launch{{"entry", call.getCallee().str()},
-                            {"args", std::move(args)},
-                            {"grid", std::move(grid)},
-                            {"block", block[0]},
-                            {"shared_bytes", figure(kernel, "dynamic_shared")}};
-  if (kernel.contains("registers")) {
-    launch["registers"] = figure(kernel, "registers");
-    launch["spill_bytes"] =
-        figure(kernel, "spill_stores") + figure(kernel, "spill_loads");
-  }
+                            {"args", llvm::json::Array(args)},
+                            {"grid", std::move(grid)}};
+  if (failed(describeFigures(kernel, args, launch)))
+    return call.emitError("the kernel's launch figures are missing");
   return launch;
 }
 

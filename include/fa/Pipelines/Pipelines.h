@@ -86,8 +86,8 @@ struct PipelineOptions : public mlir::PassPipelineOptions<PipelineOptions> {
                         llvm::cl::init(0)};
   Option<bool> blockLists{
       *this, "block-lists",
-      llvm::cl::desc("list the blocks of masks that leave no full block known; "
-                     "levels below arithmetic have no loops over lists"),
+      llvm::cl::desc("list the blocks of masks that leave no full block known "
+                     "(below level arithmetic not with split keys or --fa1)"),
       llvm::cl::init(true)};
   Option<int64_t> stages{
       *this, "stages",

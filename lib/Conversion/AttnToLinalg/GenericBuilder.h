@@ -108,6 +108,9 @@ public:
   mlir::Value max(mlir::Value lhs, mlir::Value rhs) {
     return mlir::arith::MaxNumFOp::create(builder, loc, lhs, rhs);
   }
+  mlir::Value min(mlir::Value lhs, mlir::Value rhs) {
+    return mlir::arith::MinNumFOp::create(builder, loc, lhs, rhs);
+  }
   /// Comparisons, all false where an operand is NaN.
   mlir::Value compare(mlir::arith::CmpFPredicate predicate, mlir::Value lhs,
                       mlir::Value rhs) {

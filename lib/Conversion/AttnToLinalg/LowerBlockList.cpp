@@ -1,40 +1,50 @@
-//===- LowerBlockList.cpp - attn.block_list into loops -*- C++ -*-===//
+//===- LowerBlockList.cpp - attn.block_list into parallel loops -----------===//
 //
 // Part of Flashloom, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// For each batch, head and block of queries: the class of each block of keys,
-// from the mask at all its elements; then the numbers of the full blocks and of
-// the partial ones, in two passes over the classes.
+// Two parallel loops, each a kernel of its own where there are kernels. The
+// first one finds the class of each block from the keys that each query sees in
+// it; it has a work item for each block, so that it fills a GPU. The second one
+// goes through the classes of each block of queries: the full blocks' numbers
+// go to the front of the list, the partial ones' behind them.
 //
 //===----------------------------------------------------------------------===//
 
-#include "fa/Conversion/AttnToLinalg/AttnToLinalg.h"
+#include "RowArithmetic.h"
+#include "VariantRegions.h"
 
-#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "fa/Conversion/AttnToLinalg/AttnToLinalg.h"
+#include "fa/Dialect/Attn/Transforms/MaskAnalysis.h"
+#include "fa/Dialect/Attn/Transforms/Transforms.h"
+
 #include "mlir/Dialect/SCF/IR/SCF.h"
-#include "mlir/Dialect/Tensor/IR/Tensor.h"
-#include "mlir/IR/IRMapping.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 
 using namespace mlir;
 using namespace fa;
 
 namespace {
 /// What a block of keys is to a block of queries.
-enum BlockClass : int8_t { kEmpty, kPartial, kFull };
+enum BlockClass : int32_t { kEmpty, kPartial, kFull };
+
+/// Of each row, as f32 like all sums of rows, the fewest and the most keys that
+/// any query sees which the row stands for.
+struct KeyCounts {
+  Value fewest, most;
+};
 
 class BlockListLowering {
 public:
   BlockListLowering(RewriterBase &rewriter, attn::BlockListOp op)
-      : b(rewriter), op(op), loc(op.getLoc()) {}
+      : b(rewriter), op(op), loc(op.getLoc()), i32(rewriter.getI32Type()),
+        in(rewriter, loc), br(op.getBr()), bc(op.getBc()) {}
 
   void run();
 
 private:
-  using Body = function_ref<SmallVector<Value>(Value, ValueRange)>;
-
   Value index(int64_t value) {
     return arith::ConstantIndexOp::create(b, loc, value);
   }
@@ -44,148 +54,314 @@ private:
   Value countBlocks(Value length, int64_t block) {
     return arith::CeilDivUIOp::create(b, loc, length, index(block));
   }
-  /// A loop over [begin, end) that carries values.
-  SmallVector<Value> loop(Value begin, Value end, ValueRange inits, Body body);
-  /// [number * size, min of that + size and length).
-  std::pair<Value, Value> blockRange(Value number, int64_t size, Value length);
-  Value classify(Value batch, Value head, Value queryBlock, Value keyBlock);
-  std::pair<Value, Value> listClass(BlockClass which, Value classes, Value row,
-                                    Value count);
+  Value toI32(Value number) {
+    return arith::IndexCastOp::create(b, loc, i32, number);
+  }
+  Value isFull(Value blockClass) {
+    return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, blockClass,
+                                 constant(i32, kFull));
+  }
+  Value selectNext(Value condition, Value number) {
+    Value next = arith::AddIOp::create(b, loc, number, index(1));
+    return arith::SelectOp::create(b, loc, condition, next, number);
+  }
+
+  using Body = function_ref<SmallVector<Value>(Value, ValueRange)>;
+  /// A loop over all blocks of keys that carries values.
+  SmallVector<Value> forEachBlock(ValueRange inits, Body body);
+
+  scf::ForallOp makeParallel(ArrayRef<OpFoldResult> extents, ValueRange outs);
+  void insert(scf::ForallOp forall, unsigned number, Value source,
+              OpFoldResult length, ArrayRef<Value> position);
+  int64_t getRows() const;
+  Value countKeys(ArrayRef<Value> at, Value offset);
+  Value findRowsThatCount(ArrayRef<Value> at);
+  KeyCounts countAllKeys(ArrayRef<Value> at);
+  Value anyRow(Value counts, arith::CmpFPredicate predicate, double number);
+  Value branchOn(Value condition, function_ref<Value()> then,
+                 int32_t otherwise);
+  Value classify(const KeyCounts &counts);
+  Value buildClasses();
+  Value readClass(Value classes, ValueRange at, Value block);
+  std::pair<Value, Value> buildRow(Value classes, Value length, ValueRange at);
+  SmallVector<Value> buildLists(Value classes);
 
   RewriterBase &b;
   attn::BlockListOp op;
   Location loc;
+  Type i32;
+  GenericBuilder in;
+  int64_t br, bc;
+  SmallVector<OpFoldResult> extents; ///< batches, heads, blocks of queries
+  Value numKV;                       ///< blocks of keys
 };
 } // namespace
 
-SmallVector<Value> BlockListLowering::loop(Value begin, Value end,
-                                           ValueRange inits, Body body) {
-  auto forOp = scf::ForOp::create(b, loc, begin, end, index(1), inits);
+//===----------------------------------------------------------------------===//
+// Loops
+//===----------------------------------------------------------------------===//
+
+SmallVector<Value> BlockListLowering::forEachBlock(ValueRange inits,
+                                                   Body body) {
+  auto loop = scf::ForOp::create(b, loc, index(0), numKV, index(1), inits);
   OpBuilder::InsertionGuard guard(b);
-  b.setInsertionPointToStart(forOp.getBody());
+  b.setInsertionPointToStart(loop.getBody());
   SmallVector<Value> next =
-      body(forOp.getInductionVar(), forOp.getRegionIterArgs());
+      body(loop.getInductionVar(), loop.getRegionIterArgs());
   scf::YieldOp::create(b, loc, next);
-  return SmallVector<Value>(forOp.getResults());
+  return SmallVector<Value>(loop.getResults());
 }
 
-std::pair<Value, Value>
-BlockListLowering::blockRange(Value number, int64_t size, Value length) {
-  Value begin = arith::MulIOp::create(b, loc, number, index(size));
-  Value end = arith::AddIOp::create(b, loc, begin, index(size));
-  return {begin, arith::MinUIOp::create(b, loc, end, length)};
+/// A parallel loop, whose thread blocks are of one warp: it has no tiles to
+/// divide.
+scf::ForallOp BlockListLowering::makeParallel(ArrayRef<OpFoldResult> extents,
+                                              ValueRange outs) {
+  auto forall = scf::ForallOp::create(b, loc, extents, outs, std::nullopt);
+  auto function = op->getParentOfType<FunctionOpInterface>();
+  if (std::optional<Schedule> schedule = attn::getSchedule(function)) {
+    schedule->teams = schedule->warps = schedule->stages = 1;
+    forall->setAttr(attn::kScheduleAttrName,
+                    attn::makeScheduleAttr(b.getContext(), *schedule));
+  }
+  b.setInsertionPoint(forall.getTerminator());
+  return forall;
 }
 
-/// The class of one block, from the mask at all its elements.
-Value BlockListLowering::classify(Value batch, Value head, Value queryBlock,
-                                  Value keyBlock) {
-  auto [rowBegin, rowEnd] = blockRange(queryBlock, op.getBr(), op.getSeqQ());
-  auto [keyBegin, keyEnd] = blockRange(keyBlock, op.getBc(), op.getSeqKV());
-  Value isWhole = arith::CmpIOp::create(
-      b, loc, arith::CmpIPredicate::eq,
-      arith::SubIOp::create(b, loc, keyEnd, keyBegin), index(op.getBc()));
-  Type i1 = b.getI1Type();
-  SmallVector<Value> seen{constant(i1, 0), isWhole}; // some, all
-  Value innerBegin = keyBegin, innerEnd = keyEnd;
-  seen = loop(rowBegin, rowEnd, seen, [&](Value row, ValueRange outer) {
-    return loop(innerBegin, innerEnd, outer, [&](Value key, ValueRange args) {
-      IRMapping mapping;
-      mapping.map(op.getMaskRegion().getArguments(),
-                  SmallVector<Value>{batch, head, row, key});
-      Block &mask = op.getMaskRegion().front();
-      for (Operation &nested : mask.without_terminator())
-        b.clone(nested, mapping);
-      Value sees = mapping.lookupOrDefault(mask.getTerminator()->getOperand(0));
-      return SmallVector<Value>{arith::OrIOp::create(b, loc, args[0], sees),
-                                arith::AndIOp::create(b, loc, args[1], sees)};
-    });
+/// Puts `source`, of `length` entries, at `position` of output `number`; what
+/// is missing of the position is 0.
+void BlockListLowering::insert(scf::ForallOp forall, unsigned number,
+                               Value source, OpFoldResult length,
+                               ArrayRef<Value> position) {
+  OpBuilder::InsertionGuard guard(b);
+  SmallVector<OpFoldResult> offsets(position.begin(), position.end());
+  offsets.resize(4, b.getIndexAttr(0));
+  SmallVector<OpFoldResult> strides(4, b.getIndexAttr(1)), sizes(strides);
+  sizes.back() = length;
+  b.setInsertionPointToEnd(forall.getTerminator().getBody());
+  tensor::ParallelInsertSliceOp::create(b, loc, source,
+                                        forall.getRegionIterArgs()[number],
+                                        offsets, sizes, strides);
+}
+
+//===----------------------------------------------------------------------===//
+// Classes
+//===----------------------------------------------------------------------===//
+
+/// The queries whose keys are counted at a time: where blocks can be divided by
+/// it, as many as a warp has the marks of in registers.
+int64_t BlockListLowering::getRows() const {
+  constexpr int64_t kRows = 16;
+  return br % kRows == 0 ? kRows : br;
+}
+
+/// How many keys of the block `at` (batch, head, block of queries, of keys)
+/// each query from `offset` on sees. Queries behind the last one count as the
+/// last one; keys behind the last one are not seen.
+Value BlockListLowering::countKeys(ArrayRef<Value> at, Value offset) {
+  Value blockRow = arith::MulIOp::create(b, loc, at[2], index(br));
+  Value firstRow = arith::AddIOp::create(b, loc, blockRow, offset);
+  Value firstKey = arith::MulIOp::create(b, loc, at[3], index(bc));
+  auto last = [&](Value length) {
+    return arith::SubIOp::create(b, loc, length, index(1));
+  };
+  Value lastRow = last(op.getSeqQ()), lastKey = last(op.getSeqKV());
+  Value one = in.f32(1.0), zero = in.f32(0.0);
+  auto position = [&](GenericBuilder &body, Value start, int64_t dim) {
+    Value local = linalg::IndexOp::create(body.builder, loc, dim);
+    return arith::AddIOp::create(body.builder, loc, start, local).getResult();
+  };
+  auto clamp = [&](GenericBuilder &body, Value at, Value end) {
+    return arith::MinSIOp::create(body.builder, loc, at, end).getResult();
+  };
+  // The domain: nothing reads it.
+  Value block = tensor::EmptyOp::create(
+      b, loc, ArrayRef<int64_t>{getRows(), bc}, b.getF32Type());
+  Value sums = tensor::EmptyOp::create(b, loc, ArrayRef<int64_t>{getRows()},
+                                       b.getF32Type());
+  auto count = [&](GenericBuilder &body, ValueRange args) {
+    Value row = clamp(body, position(body, firstRow, 0), lastRow);
+    Value key = position(body, firstKey, 1);
+    Value sees = inlineRegion(body.builder, op.getMaskRegion(),
+                              {at[0], at[1], row, clamp(body, key, lastKey)});
+    Value isThere = arith::CmpIOp::create(
+        body.builder, loc, arith::CmpIPredicate::sle, key, lastKey);
+    sees = arith::AndIOp::create(body.builder, loc, sees, isThere);
+    return SmallVector<Value>{body.add(args[1], body.select(sees, one, zero))};
+  };
+  return in.generic({block}, {in.fill(zero, sums)}, 2, true, count).front();
+}
+
+/// How many rows of a block can see any of its keys by what the mask compares:
+/// all, or none.
+Value BlockListLowering::findRowsThatCount(ArrayRef<Value> at) {
+  Value all = index(br);
+  Value firstRow = arith::MulIOp::create(b, loc, at[2], all);
+  Value firstKey = arith::MulIOp::create(b, loc, at[3], index(bc));
+  attn::KeyInterval keys = attn::analyzeMask(b, loc, op.getMaskRegion(),
+                                             {at[0], at[1], firstRow, all})
+                               .some;
+  auto noneUnless = [&](Value left, Value right, Value rows) {
+    Value isBelow =
+        arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, left, right);
+    return arith::SelectOp::create(b, loc, isBelow, rows, index(0)).getResult();
+  };
+  Value rows = all;
+  if (keys.end)
+    rows = noneUnless(firstKey, keys.end, rows);
+  if (keys.begin) {
+    Value end = arith::AddIOp::create(b, loc, firstKey, index(bc));
+    rows = noneUnless(keys.begin, end, rows);
+  }
+  return rows;
+}
+
+/// The counts of all queries of a block, a few rows at a time.
+KeyCounts BlockListLowering::countAllKeys(ArrayRef<Value> at) {
+  Value rows = tensor::EmptyOp::create(b, loc, ArrayRef<int64_t>{getRows()},
+                                       b.getF32Type());
+  SmallVector<Value> inits{in.fill(in.f32(bc), rows),
+                           in.fill(in.f32(0.0), rows)};
+  auto loop = scf::ForOp::create(b, loc, index(0), findRowsThatCount(at),
+                                 index(getRows()), inits);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(loop.getBody());
+  Value counts = countKeys(at, loop.getInductionVar());
+  auto combine = [&](GenericBuilder &body, ValueRange args) {
+    return SmallVector<Value>{body.min(args[0], args[1]),
+                              body.max(args[0], args[2])};
+  };
+  scf::YieldOp::create(
+      b, loc,
+      in.generic({counts}, loop.getRegionIterArgs(), 1, false, combine));
+  return {loop.getResult(0), loop.getResult(1)};
+}
+
+/// Whether the count of any query compares so with `number`.
+Value BlockListLowering::anyRow(Value counts, arith::CmpFPredicate predicate,
+                                double number) {
+  Value limit = in.f32(number);
+  return anyOf(in, counts, [&](GenericBuilder &body, Value count) {
+    return body.compare(predicate, count, limit);
   });
-  Type i8 = b.getI8Type();
-  Value unlessFull = arith::SelectOp::create(
-      b, loc, seen[0], constant(i8, kPartial), constant(i8, kEmpty));
-  // A block that no query sees may see all of its none.
-  Value isFull = arith::AndIOp::create(b, loc, seen[0], seen[1]);
-  return arith::SelectOp::create(b, loc, isFull, constant(i8, kFull),
-                                 unlessFull);
 }
 
-/// Appends the numbers of the blocks of one class to `row`, which holds `count`
-/// of them. Returns the row and the new count.
-std::pair<Value, Value> BlockListLowering::listClass(BlockClass which,
-                                                     Value classes, Value row,
-                                                     Value count) {
-  Value numBlocks = tensor::DimOp::create(b, loc, classes, index(0));
-  SmallVector<Value> state{row, count};
-  state = loop(index(0), numBlocks, state, [&](Value block, ValueRange args) {
-    Value code = tensor::ExtractOp::create(b, loc, classes, block);
-    Value isOne = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, code,
-                                        constant(b.getI8Type(), which));
-    auto branch = scf::IfOp::create(b, loc, args.getTypes(), isOne,
-                                    /*withElseRegion=*/true);
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointToStart(branch.thenBlock());
-    Value number = arith::IndexCastOp::create(b, loc, b.getI32Type(), block);
-    Value longer = tensor::InsertOp::create(b, loc, number, args[0], args[1]);
-    Value next = arith::AddIOp::create(b, loc, args[1], index(1));
-    scf::YieldOp::create(b, loc, ValueRange{longer, next});
-    b.setInsertionPointToStart(branch.elseBlock());
-    scf::YieldOp::create(b, loc, args);
-    return SmallVector<Value>(branch.getResults());
-  });
-  return {state[0], state[1]};
+/// A branch on flags of rows that all see the same class.
+Value BlockListLowering::branchOn(Value condition, function_ref<Value()> then,
+                                  int32_t otherwise) {
+  Value other = constant(i32, otherwise);
+  auto branch = scf::IfOp::create(b, loc, TypeRange{i32}, condition,
+                                  /*withElseRegion=*/true);
+  branch->setAttr(attn::kAnyRowAttrName, b.getUnitAttr());
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(branch.thenBlock());
+  Value result = then();
+  scf::YieldOp::create(b, loc, result);
+  b.setInsertionPointToStart(branch.elseBlock());
+  scf::YieldOp::create(b, loc, other);
+  return branch.getResult(0);
+}
+
+/// The class of a block of which the queries see so many keys.
+Value BlockListLowering::classify(const KeyCounts &counts) {
+  Value partial = constant(i32, kPartial);
+  Value any = anyRow(counts.most, arith::CmpFPredicate::OGT, 0.0);
+  return branchOn(
+      any,
+      [&] {
+        Value lacks =
+            anyRow(counts.fewest, arith::CmpFPredicate::OLT, double(bc));
+        return branchOn(
+            lacks, [&] { return partial; }, kFull);
+      },
+      kEmpty);
+}
+
+/// The class of each block: [batches, heads, blocks of queries, of keys].
+Value BlockListLowering::buildClasses() {
+  SmallVector<OpFoldResult> sizes(extents);
+  sizes.push_back(numKV);
+  Value classes = tensor::EmptyOp::create(b, loc, sizes, i32);
+  OpBuilder::InsertionGuard guard(b);
+  auto forall =
+      makeParallel(llvm::to_vector(llvm::reverse(sizes)), ValueRange{classes});
+  SmallVector<Value> at(llvm::reverse(forall.getInductionVars()));
+  Value blockClass = classify(countAllKeys(at));
+  Value entry = tensor::EmptyOp::create(b, loc, ArrayRef<int64_t>{1}, i32);
+  entry = tensor::InsertOp::create(b, loc, blockClass, entry, index(0));
+  insert(forall, 0, entry, b.getIndexAttr(1), at);
+  return forall.getResult(0);
+}
+
+//===----------------------------------------------------------------------===//
+// Lists
+//===----------------------------------------------------------------------===//
+
+Value BlockListLowering::readClass(Value classes, ValueRange at, Value block) {
+  SmallVector<Value> position(at);
+  position.push_back(block);
+  return tensor::ExtractOp::create(b, loc, classes, position);
+}
+
+/// The list of one block of queries, and its two counts.
+std::pair<Value, Value> BlockListLowering::buildRow(Value classes, Value length,
+                                                    ValueRange at) {
+  // 1. Where the partial blocks begin.
+  Value numFull = forEachBlock(index(0), [&](Value block, ValueRange args) {
+                    Value full = isFull(readClass(classes, at, block));
+                    return SmallVector<Value>{selectNext(full, args[0])};
+                  }).front();
+
+  // 2. Each block where the next one of its class goes. An empty one goes to
+  // the next partial one's place, which that one overwrites.
+  Value row =
+      tensor::EmptyOp::create(b, loc, ArrayRef<OpFoldResult>{length}, i32);
+  SmallVector<Value> state =
+      forEachBlock({row, index(0), numFull}, [&](Value block, ValueRange args) {
+        Value blockClass = readClass(classes, at, block);
+        Value full = isFull(blockClass);
+        Value isPartial =
+            arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, blockClass,
+                                  constant(i32, kPartial));
+        Value place = arith::SelectOp::create(b, loc, full, args[1], args[2]);
+        Value longer =
+            tensor::InsertOp::create(b, loc, toI32(block), args[0], place);
+        return SmallVector<Value>{longer, selectNext(full, args[1]),
+                                  selectNext(isPartial, args[2])};
+      });
+
+  // 3. The counts.
+  Value numPartial = arith::SubIOp::create(b, loc, state[2], numFull);
+  Value pair = tensor::EmptyOp::create(b, loc, ArrayRef<int64_t>{2}, i32);
+  SmallVector<Value> both{numFull, numPartial};
+  for (auto [number, count] : llvm::enumerate(both))
+    pair = tensor::InsertOp::create(b, loc, toI32(count), pair, index(number));
+  return {state[0], pair};
+}
+
+SmallVector<Value> BlockListLowering::buildLists(Value classes) {
+  SmallVector<OpFoldResult> sizes(extents);
+  Value length = arith::AddIOp::create(b, loc, numKV, index(1));
+  sizes.push_back(length);
+  Value blocks = tensor::EmptyOp::create(b, loc, sizes, i32);
+  sizes.back() = b.getIndexAttr(2);
+  Value counts = tensor::EmptyOp::create(b, loc, sizes, i32);
+  OpBuilder::InsertionGuard guard(b);
+  auto forall = makeParallel(llvm::to_vector(llvm::reverse(extents)),
+                             ValueRange{blocks, counts});
+  SmallVector<Value> at(llvm::reverse(forall.getInductionVars()));
+  auto [row, pair] = buildRow(classes, length, at);
+  insert(forall, 0, row, length, at);
+  insert(forall, 1, pair, b.getIndexAttr(2), at);
+  return SmallVector<Value>(forall.getResults());
 }
 
 void BlockListLowering::run() {
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPoint(op);
-  Type i32 = b.getI32Type();
-  Value numQ = countBlocks(op.getSeqQ(), op.getBr());
-  Value numKV = countBlocks(op.getSeqKV(), op.getBc());
-  SmallVector<OpFoldResult> extents{op.getBatches(), op.getHeads(), numQ};
-
-  // 1. A parallel loop over batches, heads and blocks of queries.
-  SmallVector<OpFoldResult> sizes(extents);
-  sizes.push_back(numKV);
-  Value blocks = tensor::EmptyOp::create(b, loc, sizes, i32);
-  sizes.back() = b.getIndexAttr(2);
-  Value counts = tensor::EmptyOp::create(b, loc, sizes, i32);
-  auto forall = scf::ForallOp::create(b, loc, extents,
-                                      ValueRange{blocks, counts}, std::nullopt);
-  b.setInsertionPoint(forall.getTerminator());
-  SmallVector<Value> ivs(forall.getInductionVars());
-
-  // 2. Classes, then the list.
-  Value classes = tensor::EmptyOp::create(
-      b, loc, SmallVector<OpFoldResult>{numKV}, b.getI8Type());
-  classes = loop(index(0), numKV, classes, [&](Value block, ValueRange args) {
-              Value code = classify(ivs[0], ivs[1], ivs[2], block);
-              return SmallVector<Value>{
-                  tensor::InsertOp::create(b, loc, code, args[0], block)};
-            }).front();
-  Value row =
-      tensor::EmptyOp::create(b, loc, SmallVector<OpFoldResult>{numKV}, i32);
-  auto [fullRow, numFull] = listClass(kFull, classes, row, index(0));
-  auto [wholeRow, numAll] = listClass(kPartial, classes, fullRow, numFull);
-  Value numPartial = arith::SubIOp::create(b, loc, numAll, numFull);
-  Value pair = tensor::FromElementsOp::create(
-      b, loc,
-      ValueRange{arith::IndexCastOp::create(b, loc, i32, numFull),
-                 arith::IndexCastOp::create(b, loc, i32, numPartial)});
-
-  // 3. Into the results.
-  b.setInsertionPointToEnd(forall.getTerminator().getBody());
-  for (auto [source, dest] : llvm::zip_equal(SmallVector<Value>{wholeRow, pair},
-                                             forall.getRegionIterArgs())) {
-    SmallVector<OpFoldResult> offsets(ivs.begin(), ivs.end());
-    offsets.push_back(b.getIndexAttr(0));
-    SmallVector<OpFoldResult> strides(4, b.getIndexAttr(1)), lengths(strides);
-    lengths.back() =
-        source == pair ? OpFoldResult(b.getIndexAttr(2)) : OpFoldResult(numKV);
-    tensor::ParallelInsertSliceOp::create(b, loc, source, dest, offsets,
-                                          lengths, strides);
-  }
-  b.setInsertionPointAfter(forall);
-  SmallVector<Value> results(forall.getResults());
+  numKV = countBlocks(op.getSeqKV(), bc);
+  extents = {getAsOpFoldResult(op.getBatches()),
+             getAsOpFoldResult(op.getHeads()), countBlocks(op.getSeqQ(), br)};
+  SmallVector<Value> results = buildLists(buildClasses());
   for (auto [value, type] : llvm::zip_equal(results, op->getResultTypes()))
     if (value.getType() != type)
       value = tensor::CastOp::create(b, loc, type, value);

@@ -28,7 +28,7 @@ static void allowContraction(Operation *op) {
 
 /// Inlines a score or mask region at the builder's place and returns what it
 /// yields.
-static Value inlineRegion(OpBuilder &builder, Region &region, ValueRange args) {
+Value fa::inlineRegion(OpBuilder &builder, Region &region, ValueRange args) {
   IRMapping mapping;
   mapping.map(region.getArguments(), args);
   for (Operation &nested : region.front().without_terminator())

@@ -12,6 +12,10 @@
 
 namespace fa {
 
+/// What `region` yields for `args`.
+mlir::Value inlineRegion(mlir::OpBuilder &builder, mlir::Region &region,
+                         mlir::ValueRange args);
+
 /// The matrix `scores`, in place: times `scale`, where it is given, then what
 /// the score region makes of it and -inf where the mask region hides the key;
 /// empty regions change nothing. `origin` is the (b, h, i, j) of the first

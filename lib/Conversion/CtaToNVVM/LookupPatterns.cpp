@@ -5,12 +5,13 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Loads of single elements, each thread those of its part of the fragment, by
-// the path for memory that nobody writes (ld.global.nc). A position is a sum of
-// parts: what is the same for all elements, what depends on the row, on the
-// column, on both. Each part is computed once, in 64 bits. A thread's columns
-// are pairs of neighbours: where memory and strides turn out to be aligned for
-// it, which is the same for the whole kernel, two elements are one load.
+// Loads and stores of single elements. A load: each thread those of its part of
+// the fragment, by the path for memory that nobody writes (ld.global.nc). A
+// position is a sum of parts: what is the same for all elements, what depends
+// on the row, on the column, on both. Each part is computed once, in 64 bits. A
+// thread's columns are pairs of neighbours: where memory and strides turn out
+// to be aligned for it, which is the same for the whole kernel, two elements
+// are one load.
 //
 //===----------------------------------------------------------------------===//
 
@@ -90,6 +91,8 @@ public:
   /// The element of row `row` (2 in each slab), column `column` (2 in each
   /// block) and, in a matrix, number `element` of what the thread holds.
   Value load(int64_t row, int64_t column, int64_t element);
+  /// The address of the one element that scalars say.
+  Value address() { return rowPointer(0); }
 
   Type elementType() const { return type.getElementType(); }
   /// Makes the pointers to all rows here, for loads in several branches.
@@ -329,11 +332,33 @@ struct ConvertScalarLoad : OpConversionPattern<memref::LoadOp> {
 
   const Kernel &kernel;
 };
+
+/// One element, which all threads store alike.
+struct ConvertScalarStore : OpConversionPattern<memref::StoreOp> {
+  ConvertScalarStore(const FragmentTypeConverter &converter,
+                     MLIRContext *context, const Kernel &kernel)
+      : OpConversionPattern<memref::StoreOp>(converter, context),
+        kernel(kernel) {}
+
+  LogicalResult
+  matchAndRewrite(memref::StoreOp op, OpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
+    Positions positions(b, op.getMemref(), kernel);
+    for (auto [dim, index] : llvm::enumerate(op.getIndices()))
+      positions.add(dim, index, index, std::nullopt);
+    rewriter.replaceOpWithNewOp<LLVM::StoreOp>(op, adaptor.getValue(),
+                                               positions.address());
+    return success();
+  }
+
+  const Kernel &kernel;
+};
 } // namespace
 
 void fa::populateLookupPatterns(const FragmentTypeConverter &converter,
                                 const Kernel &kernel,
                                 RewritePatternSet &patterns) {
-  patterns.add<ConvertLookup, ConvertScalarLoad>(converter,
-                                                 patterns.getContext(), kernel);
+  patterns.add<ConvertLookup, ConvertScalarLoad, ConvertScalarStore>(
+      converter, patterns.getContext(), kernel);
 }

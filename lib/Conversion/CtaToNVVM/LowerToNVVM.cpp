@@ -82,7 +82,7 @@ static LogicalResult convertFragments(Kernel &kernel,
 
   ConversionTarget target(*context);
   target.addIllegalDialect<cta::CtaDialect>();
-  target.addIllegalOp<memref::LoadOp>();
+  target.addIllegalOp<memref::LoadOp, memref::StoreOp>();
   target.addLegalOp<UnrealizedConversionCastOp>();
   target.markUnknownOpDynamicallyLegal([&](Operation *op) {
     return converter.isLegal(op) && !isApproximated(op) && !isExact(op);

@@ -141,10 +141,16 @@ static void unrollTeamLoops(gpu::GPUFuncOp func) {
     unroll(cast<scf::ForOp>(loop));
 }
 
+/// On kernels whose blocks do many items, however many blocks there are.
+static constexpr StringLiteral kPersistentAttr = "cta.persistent";
+
 /// Makes `work` a loop over the block's items where it is persistent, else the
 /// block's one item. `group`: what `buildGroup` said.
 static void expandWork(cta::WorkOp work, Value group) {
   ImplicitLocOpBuilder b(work.getLoc(), work);
+  if (work.getOrder().getPersistence() != cta::Persistence::None)
+    work->getParentOfType<gpu::GPUFuncOp>()->setAttr(kPersistentAttr,
+                                                     b.getUnitAttr());
   SmallVector<Value> coordinates = buildItems(b, work, group);
   work->moveBefore(b.getInsertionBlock(), b.getInsertionPoint());
   inlineBody(work, coordinates);

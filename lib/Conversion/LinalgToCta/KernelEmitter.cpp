@@ -203,6 +203,8 @@ LogicalResult KernelEmitter::emitLoop(scf::ForOp op) {
   for (auto [init, arg, result] : llvm::zip_equal(
            op.getInitArgs(), op.getRegionIterArgs(), op.getResults())) {
     // What lies in global memory is not carried: it is there.
+    if (isElementOutput(arg))
+      continue;
     if (Value memref = globalOf(init)) {
       mapping.map(arg, memref);
       mapping.map(result, memref);
@@ -236,6 +238,8 @@ LogicalResult KernelEmitter::emitLoop(scf::ForOp op) {
   SmallVector<Value> yielded;
   for (auto [value, arg] :
        llvm::zip_equal(op.getYieldedValues(), op.getRegionIterArgs())) {
+    if (isElementOutput(arg))
+      continue;
     if (Value memref = globalOf(arg)) {
       if (globalOf(value) != memref)
         return op.emitOpError("carries a whole tensor on that is not the one "
@@ -536,6 +540,8 @@ LogicalResult KernelEmitter::emitOp(Operation &op) {
     return emitLoop(inner);
   if (auto branch = dyn_cast<scf::IfOp>(op))
     return emitBranch(branch);
+  if (auto element = dyn_cast<tensor::InsertOp>(op))
+    return emitElement(element);
   // The one flag of all rows is read as the flags of rows.
   if (auto extract = dyn_cast<tensor::ExtractOp>(op);
       extract && extract.getIndices().empty())
@@ -564,6 +570,8 @@ LogicalResult KernelEmitter::emitBlock(Block &block) {
 LogicalResult KernelEmitter::emitStores() {
   for (Operation &op : loop.getTerminator().getYieldingOps()) {
     auto insert = cast<tensor::ParallelInsertSliceOp>(op);
+    if (isElementOutput(insert.getSource()))
+      continue;
     Value memref = globalOf(insert.getDest());
     Operation *part = insert.getSource().getDefiningOp();
     if (isWrittenPart(insert) && globalOf(part->getOperand(0)) == memref)

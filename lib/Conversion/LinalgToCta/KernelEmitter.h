@@ -73,6 +73,13 @@ private:
                                 mlir::Value memref);
   mlir::LogicalResult emitInsert(mlir::tensor::InsertSliceOp op);
 
+  // Elements.
+  mlir::LogicalResult findElementOutputs();
+  bool isElementOutput(mlir::Value tensor) const {
+    return elementOutputs.contains(tensor);
+  }
+  mlir::LogicalResult emitElement(mlir::tensor::InsertOp op);
+
   // Branches.
   static bool isAnyOfRows(mlir::linalg::GenericOp op);
   mlir::LogicalResult emitAnyOfRows(mlir::linalg::GenericOp op);
@@ -114,6 +121,10 @@ private:
   /// all teams met.
   llvm::SmallDenseSet<mlir::Value> stored, fetched;
   mlir::Value team; ///< index of the team
+  /// Tensors that are a slice of an output from their beginning on, whose
+  /// elements are stored one by one.
+  llvm::DenseMap<mlir::Value, mlir::tensor::ParallelInsertSliceOp>
+      elementOutputs;
 };
 
 } // namespace fa

@@ -116,7 +116,7 @@ static bool hasBoundsThatUse(Operation *root, Value value) {
     if (llvm::any_of(op->getOperands(),
                      [&](Value v) { return reached.contains(v); }))
       for (Value result : op->getResults())
-        if (result.getType().isIndex())
+        if (result.getType().isIntOrIndex())
           reached.insert(result);
   });
   return found;
@@ -252,8 +252,9 @@ FailureOr<gpu::GPUFuncOp> KernelEmitter::emit() {
     return failure();
   gpu::GPUFuncOp kernel = *signature;
   if (failed(mapResults(kernel)) || failed(emitPreamble()) ||
-      failed(divideTiles()) || failed(emitGrid(kernel)) ||
-      failed(emitBlock(*loop.getBody())) || failed(emitStores())) {
+      failed(findElementOutputs()) || failed(divideTiles()) ||
+      failed(emitGrid(kernel)) || failed(emitBlock(*loop.getBody())) ||
+      failed(emitStores())) {
     kernel.erase();
     return failure();
   }

@@ -193,6 +193,8 @@ func::FuncOp KernelOutliner::run(func::FuncOp host, const Twine &name) {
   for (Value value : captures)
     rebuild(value);
   Operation *copy = rewriter.clone(*loop, mapping);
+  if (Attribute schedule = copy->removeAttr(attn::kScheduleAttrName))
+    kernel->setAttr(attn::kScheduleAttrName, schedule);
   func::ReturnOp::create(rewriter, loop.getLoc(), copy->getResults());
 
   // 3. The call.
@@ -234,9 +236,10 @@ FailureOr<SmallVector<func::FuncOp>> fa::outlineKernels(RewriterBase &rewriter,
     kernels.push_back(KernelOutliner(rewriter, loop)
                           .run(host, host.getName() + "_" + Twine(number)));
 
-  // 3. The schedule is the kernels'.
+  // 3. The schedule is the kernels', but of those that have their own.
   for (func::FuncOp kernel : kernels)
-    if (Attribute schedule = host->getAttr(attn::kScheduleAttrName))
+    if (Attribute schedule = host->getAttr(attn::kScheduleAttrName);
+        schedule && !kernel->hasAttr(attn::kScheduleAttrName))
       kernel->setAttr(attn::kScheduleAttrName, schedule);
   if (!kernels.empty())
     host->removeAttr(attn::kScheduleAttrName);
@@ -261,6 +264,9 @@ struct OutlineKernelsPass
     SmallVector<func::FuncOp> hosts(getOperation().getOps<func::FuncOp>());
     bool hasKernels = false;
     for (func::FuncOp host : hosts) {
+      auto loops = host.getOps<scf::ForallOp>();
+      if (onlySeveral && llvm::hasNItemsOrLess(loops, 1))
+        continue;
       FailureOr<SmallVector<func::FuncOp>> kernels =
           outlineKernels(rewriter, host);
       if (failed(kernels))
@@ -274,7 +280,7 @@ struct OutlineKernelsPass
       // What the kernels compute for themselves the plan need not.
       eliminateDeadCode(rewriter, host);
     }
-    if (!hasKernels)
+    if (!hasKernels && !onlySeveral)
       getOperation().emitWarning("--outline-kernels found no scf.forall (run "
                                  "--interchange first)");
   }

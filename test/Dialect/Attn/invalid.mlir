@@ -164,7 +164,7 @@ func.func private @schedule_kind() attributes {attn.schedule = 3}
 
 // -----
 
-// expected-error @+1 {{'attn.schedule' belongs on a function}}
+// expected-error @+1 {{'attn.schedule' belongs on a function, or on a parallel loop that becomes one}}
 module attributes {attn.schedule = 3} {}
 
 // -----

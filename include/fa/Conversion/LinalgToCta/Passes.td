@@ -25,7 +25,9 @@ def OutlineKernels : Pass<"outline-kernels", "::mlir::ModuleOp"> {
     the kernels by the shape of the workspaces, and needs no parameter.
 
     Every parallel loop must stand at the top of its function, have results and
-    constant steps. The schedule moves from the plan to its kernels.
+    constant steps. The schedule moves from the plan to its kernels; a loop that
+    has an `attn.schedule` of its own gives that to its kernel. With `only-several` a
+    function of one loop is left as it is.
 
     Before:
     ```mlir
@@ -49,6 +51,10 @@ def OutlineKernels : Pass<"outline-kernels", "::mlir::ModuleOp"> {
     ```
   }];
   let dependentDialects = ["::mlir::func::FuncDialect", "::mlir::tensor::TensorDialect"];
+  let options = [
+    Option<"onlySeveral", "only-several", "bool", "false",
+           "leave functions that have less than two parallel loops">
+  ];
   let statistics = [Statistic<"numKernels", "num-kernels", "kernels outlined">];
 }
 

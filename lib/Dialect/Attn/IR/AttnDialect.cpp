@@ -49,8 +49,9 @@ LogicalResult AttnDialect::verifyOperationAttribute(Operation *op,
   if (attr.getName() != kScheduleAttrName)
     return op->emitOpError("has no attribute '")
            << attr.getName().getValue() << "' in the attn dialect";
-  if (!isa<FunctionOpInterface>(op))
-    return op->emitOpError("'attn.schedule' belongs on a function");
+  if (!isa<FunctionOpInterface, scf::ForallOp>(op))
+    return op->emitOpError("'attn.schedule' belongs on a function, or on a "
+                           "parallel loop that becomes one");
   if (!isa<ScheduleAttr>(attr.getValue()))
     return op->emitOpError("'attn.schedule' must be an #attn.schedule, found ")
            << attr.getValue();

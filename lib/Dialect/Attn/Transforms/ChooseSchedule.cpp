@@ -48,17 +48,21 @@ std::optional<Schedule> fa::attn::getSchedule(FunctionOpInterface function) {
   return schedule;
 }
 
-void fa::attn::setSchedule(FunctionOpInterface function,
-                           const Schedule &schedule) {
+ScheduleAttr fa::attn::makeScheduleAttr(MLIRContext *context,
+                                        const Schedule &schedule) {
   auto partition = schedule.partition == fa::Partition::SplitQ
                        ? attn::Partition::SplitQ
                        : attn::Partition::SplitK;
-  function->setAttr(
-      kScheduleAttrName,
-      ScheduleAttr::get(function->getContext(), schedule.target, schedule.br,
-                        schedule.bc, schedule.teams, schedule.warps,
-                        schedule.stages, partition,
-                        static_cast<attn::Rescale>(schedule.rescale)));
+  return ScheduleAttr::get(context, schedule.target, schedule.br, schedule.bc,
+                           schedule.teams, schedule.warps, schedule.stages,
+                           partition,
+                           static_cast<attn::Rescale>(schedule.rescale));
+}
+
+void fa::attn::setSchedule(FunctionOpInterface function,
+                           const Schedule &schedule) {
+  function->setAttr(kScheduleAttrName,
+                    makeScheduleAttr(function->getContext(), schedule));
 }
 
 /// What a score function takes: constants and temporaries. A mask of more than
@@ -70,14 +74,46 @@ static constexpr int64_t kMaskRegisters = 8;
 /// What reading a tensor takes more: addresses, and what is read before it is
 /// used. A bias spills 45 registers there.
 static constexpr int64_t kLookupRegisters = 45;
+/// The same for tensors that are read by query or by key alone: document ids do
+/// not spill at D 128 with warpgroups of 128 keys.
+static constexpr int64_t kLineLookupRegisters = 36;
+/// What a list of blocks takes, as masks that read tensors have: the place of
+/// the block that is copied next. A mask that is a matrix spills 4 registers at
+/// D 64 and 32 rows.
+static constexpr int64_t kListRegisters = 4;
 /// What a sequence's own first row and length take: packed sequences spill 26
 /// registers, a cache 13.
 static constexpr int64_t kSequenceRegisters = 32;
 
-/// Whether the score or the mask reads a tensor.
-static bool readsTensor(ForwardOp op) {
-  return op->walk([](tensor::ExtractOp) { return WalkResult::interrupt(); })
-      .wasInterrupted();
+/// Whether `value` is made from `argument` in the argument's region.
+static bool dependsOn(Value value, BlockArgument argument) {
+  if (value == argument)
+    return true;
+  Operation *op = value.getDefiningOp();
+  return op && argument.getParentRegion()->isAncestor(op->getParentRegion()) &&
+         llvm::any_of(op->getOperands(), [&](Value operand) {
+           return dependsOn(operand, argument);
+         });
+}
+
+/// What the tensors take that the score or the mask reads.
+static int64_t countLookupRegisters(ForwardOp op) {
+  int64_t registers = 0;
+  op->walk([&](tensor::ExtractOp extract) {
+    // The last arguments of both regions are the query and the key.
+    bool isOfMask = op.getMaskRegion().isAncestor(extract->getParentRegion());
+    Region &region = isOfMask ? op.getMaskRegion() : op.getScoreRegion();
+    auto places = region.getArguments().take_back(2);
+    bool isLine = llvm::any_of(places, [&](BlockArgument place) {
+      return llvm::none_of(extract.getIndices(), [&](Value index) {
+        return dependsOn(index, place);
+      });
+    });
+    registers =
+        std::max(registers, (isLine ? kLineLookupRegisters : kLookupRegisters) +
+                                (isOfMask ? kListRegisters : 0));
+  });
+  return registers;
 }
 
 /// The registers of a thread that the variant of `op` takes beside what causal
@@ -91,8 +127,7 @@ static int64_t countVariantRegisters(ForwardOp op) {
       hasOtherMask |= variant.hasMask() && !isa<CausalAttr>(variant);
     }
   return (hasScore ? kScoreRegisters : 0) +
-         (hasOtherMask ? kMaskRegisters : 0) +
-         (readsTensor(op) ? kLookupRegisters : 0) +
+         (hasOtherMask ? kMaskRegisters : 0) + countLookupRegisters(op) +
          (op.isRagged() ? kSequenceRegisters : 0);
 }
 

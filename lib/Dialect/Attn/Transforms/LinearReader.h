@@ -8,7 +8,7 @@
 #ifndef FA_LIB_DIALECT_ATTN_TRANSFORMS_LINEARREADER_H
 #define FA_LIB_DIALECT_ATTN_TRANSFORMS_LINEARREADER_H
 
-#include "MaskAnalysis.h"
+#include "fa/Dialect/Attn/Transforms/MaskAnalysis.h"
 
 #include "mlir/IR/IRMapping.h"
 #include "llvm/ADT/DenseMap.h"

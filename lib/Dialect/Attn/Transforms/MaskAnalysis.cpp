@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "MaskAnalysis.h"
+#include "fa/Dialect/Attn/Transforms/MaskAnalysis.h"
 
 #include "LinearReader.h"
 

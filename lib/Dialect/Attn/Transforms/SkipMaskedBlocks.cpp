@@ -6,9 +6,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "BlockLists.h"
-#include "MaskAnalysis.h"
 #include "Simplify.h"
 
+#include "fa/Dialect/Attn/Transforms/MaskAnalysis.h"
 #include "fa/Dialect/Attn/Transforms/PassOrder.h"
 #include "fa/Dialect/Attn/Transforms/Passes.h"
 #include "fa/Dialect/Attn/Transforms/Transforms.h"
@@ -215,10 +215,16 @@ LogicalResult fa::attn::skipMaskedBlocks(RewriterBase &rewriter,
   // Lists know the full blocks of any mask; bounds alone are for masks that
   // they describe.
   if (!keys.all && blockLists) {
-    remarkDecision(update, "skip-masked-blocks", "loops")
-        << remark::reason("the mask leaves no full block known: a list of "
-                          "blocks, made at run time");
-    return listBlocks(rewriter, loop, update, obstacle.reason);
+    Operation *function = update->getParentOfType<FunctionOpInterface>();
+    if (succeeded(listBlocks(rewriter, loop, update, obstacle.reason))) {
+      remarkDecision(function, "skip-masked-blocks", "loops")
+          << remark::reason("the mask leaves no full block known: a list of "
+                            "blocks, made at run time");
+      return success();
+    }
+    if (keys.isUnknown())
+      return failure();
+    obstacle.reason.clear();
   }
   if (keys.isUnknown()) {
     obstacle.reason =

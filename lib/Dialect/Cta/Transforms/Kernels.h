@@ -11,18 +11,20 @@
 #include "fa/Dialect/Cta/IR/Cta.h"
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 
 namespace fa {
 
-/// Whether `func` reads global memory straight into registers alone, as kernels
-/// without products do: it has no tiles that could be elsewhere.
+/// Whether `func` accesses global memory straight from registers alone, as
+/// kernels without products do: it has no tiles that could be elsewhere.
 inline bool readsNoTile(mlir::gpu::GPUFuncOp func) {
-  bool hasFetch = false, hasTile = false;
+  bool hasAccess = false, hasTile = false;
   func.walk([&](mlir::Operation *op) {
-    hasFetch |= mlir::isa<cta::FetchOp, cta::LookupOp>(op);
+    hasAccess |=
+        mlir::isa<cta::FetchOp, cta::LookupOp, mlir::memref::StoreOp>(op);
     hasTile |= mlir::isa<cta::LoadOp, cta::RingOp>(op);
   });
-  return hasFetch && !hasTile;
+  return hasAccess && !hasTile;
 }
 
 } // namespace fa

@@ -14,6 +14,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Kernels.h"
 #include "Simplify.h"
 
 #include "fa/Dialect/Cta/Transforms/Passes.h"
@@ -482,7 +483,8 @@ struct OverlapSoftmax : public fa::impl::OverlapSoftmaxBase<OverlapSoftmax> {
 
   void runOnOperation() override {
     for (gpu::GPUFuncOp func : findKernels(getOperation(), "--overlap-softmax"))
-      overlap(func);
+      if (!readsNoTile(func))
+        overlap(func);
   }
 
 private:

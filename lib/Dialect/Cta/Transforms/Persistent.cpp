@@ -11,6 +11,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Kernels.h"
+
 #include "fa/Dialect/Cta/IR/SharedMemory.h"
 #include "fa/Dialect/Cta/Transforms/Passes.h"
 #include "fa/Support/GpuModules.h"
@@ -90,7 +92,8 @@ struct Persistent : public fa::impl::PersistentBase<Persistent> {
 
   void runOnOperation() override {
     for (gpu::GPUFuncOp func : findKernels(getOperation(), "--persistent"))
-      makePersistent(func);
+      if (!readsNoTile(func))
+        makePersistent(func);
   }
 
 private:

@@ -18,6 +18,7 @@
 #include "fa/Dialect/Cta/Transforms/Passes.h"
 #include "fa/Support/GpuModules.h"
 
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/Dominance.h"
 #include "mlir/IR/IRMapping.h"
@@ -57,6 +58,12 @@ struct Staging {
 
 using LoopStaging = SmallVector<Staging>;
 
+/// Where a copy begins, and where its rows end; null: with the tensor.
+struct CopyCoordinates {
+  SmallVector<Value> indices;
+  Value rowEnd;
+};
+
 /// One chain of loops, skewed.
 class ChainSkew {
 public:
@@ -76,13 +83,17 @@ private:
   void buildDrain();
   /// The start of the block after the one at `block`, from inside loop `loop`.
   Value buildNext(Location loc, size_t loop, Value block);
-  /// Acquires, and copies the block at `block` as `staging` does its own.
-  void buildCopy(Staging &staging, scf::ForOp loop, Value block);
+  /// Where `staging` copies the block at `block` from, and until which row.
+  CopyCoordinates buildCoordinates(Staging &staging, scf::ForOp loop,
+                                   Value block);
+  /// Acquires, and copies what lies at `from`.
+  void buildCopy(Staging &staging, const CopyCoordinates &from);
 
   RewriterBase &rewriter;
   SmallVector<scf::ForOp> chain;
   SmallVector<LoopStaging> stagings;
-  Value end; ///< No block starts here or later.
+  Value end;  ///< No block starts here or later.
+  Value last; ///< Up to here, tables have an entry for a block; null: no table
 };
 } // namespace
 
@@ -197,6 +208,15 @@ static FailureOr<LoopStaging> findStaging(scf::ForOp loop,
   return result;
 }
 
+/// Whether `op` reads memory that its kernel does not write, which as far as
+/// the kernel goes is arithmetic.
+static bool isConstantLoad(Operation *op) {
+  auto load = dyn_cast<memref::LoadOp>(op);
+  return load && llvm::all_of(load.getMemRef().getUsers(), [](Operation *user) {
+           return isa<memref::LoadOp, memref::DimOp, cta::LookupOp>(user);
+         });
+}
+
 /// Whether `value` is made in `loop` from its induction variable and values
 /// from outside alone, by operations without effects.
 static bool isFunctionOfBlock(Value value, scf::ForOp loop) {
@@ -204,7 +224,7 @@ static bool isFunctionOfBlock(Value value, scf::ForOp loop) {
       !loop.getRegion().isAncestor(value.getParentRegion()))
     return true;
   Operation *op = value.getDefiningOp();
-  return op && isPure(op) && !op->getNumRegions() &&
+  return op && (isPure(op) || isConstantLoad(op)) && !op->getNumRegions() &&
          llvm::all_of(op->getOperands(), [&](Value operand) {
            return isFunctionOfBlock(operand, loop);
          });
@@ -219,7 +239,8 @@ static bool isSameFunction(Value a, scf::ForOp loopA, Value b,
   Operation *opA = a.getDefiningOp(), *opB = b.getDefiningOp();
   if (!opA || !opB || opA->getName() != opB->getName() ||
       opA->getAttrDictionary() != opB->getAttrDictionary() ||
-      opA->getNumOperands() != opB->getNumOperands() || !isPure(opA) ||
+      opA->getNumOperands() != opB->getNumOperands() ||
+      (!isPure(opA) && !isConstantLoad(opA)) ||
       opA->getResultTypes() != opB->getResultTypes() || opA->getNumRegions())
     return false;
   return llvm::all_of(llvm::zip(opA->getOperands(), opB->getOperands()),
@@ -287,6 +308,17 @@ void ChainSkew::buildEnd() {
   for (scf::ForOp loop : llvm::drop_begin(chain))
     end = arith::MaxSIOp::create(rewriter, loop.getLoc(), end,
                                  loop.getUpperBound());
+  bool readsTable = llvm::any_of(chain, [](scf::ForOp loop) {
+    return llvm::any_of(*loop.getBody(), llvm::IsaPred<memref::LoadOp>);
+  });
+  if (!readsTable)
+    return;
+  // A chain without blocks reads the entry of the first one.
+  Location loc = chain.front().getLoc();
+  Value one = arith::ConstantIndexOp::create(rewriter, loc, 1);
+  last = arith::MaxSIOp::create(rewriter, loc,
+                                arith::SubIOp::create(rewriter, loc, end, one),
+                                chain.front().getLowerBound());
 }
 
 /// Whether `value` is seen to be a multiple of `factor`.
@@ -307,8 +339,9 @@ static bool isMultipleOf(Value value, int64_t factor) {
 /// Whether the last block of `loop` is seen to be a whole step long.
 static bool hasWholeSteps(scf::ForOp loop) {
   std::optional<int64_t> step = getConstantIntValue(loop.getStep());
-  return step && *step > 0 && isMultipleOf(loop.getLowerBound(), *step) &&
-         isMultipleOf(loop.getUpperBound(), *step);
+  return step && *step > 0 &&
+         (*step == 1 || (isMultipleOf(loop.getLowerBound(), *step) &&
+                         isMultipleOf(loop.getUpperBound(), *step)));
 }
 
 Value ChainSkew::buildNext(Location loc, size_t loop, Value block) {
@@ -343,11 +376,15 @@ static Value cloneFunction(RewriterBase &rewriter, Value value, scf::ForOp loop,
   return mapping.lookup(value);
 }
 
-void ChainSkew::buildCopy(Staging &staging, scf::ForOp loop, Value block) {
+CopyCoordinates ChainSkew::buildCoordinates(Staging &staging, scf::ForOp loop,
+                                            Value block) {
   cta::CopyOp copy = staging.copy;
   Location loc = copy.getLoc();
   IRMapping mapping;
-  mapping.map(loop.getInductionVar(), block);
+  Value entry = block;
+  if (last)
+    entry = arith::MinSIOp::create(rewriter, loc, block, last);
+  mapping.map(loop.getInductionVar(), entry);
   SmallVector<Value> indices;
   for (Value index : copy.getIndices())
     indices.push_back(cloneFunction(rewriter, index, loop, mapping));
@@ -365,9 +402,15 @@ void ChainSkew::buildCopy(Staging &staging, scf::ForOp loop, Value block) {
                                        block, end);
   indices[row] =
       arith::SelectOp::create(rewriter, loc, inside, indices[row], rows);
+  return {indices, rowEnd};
+}
+
+void ChainSkew::buildCopy(Staging &staging, const CopyCoordinates &from) {
+  Location loc = staging.copy.getLoc();
   Value empty = cta::AcquireOp::create(
       rewriter, loc, staging.acquire.getTile().getType(), staging.ring());
-  cta::CopyOp::create(rewriter, loc, copy.getSource(), indices, rowEnd, empty);
+  cta::CopyOp::create(rewriter, loc, staging.copy.getSource(), from.indices,
+                      from.rowEnd, empty);
 }
 
 /// The most blocks that any ring is ahead.
@@ -387,7 +430,7 @@ void ChainSkew::buildPrologue() {
       block = buildNext(chain.front().getLoc(), 0, block);
     for (Staging &staging : stagings.front())
       if (n < staging.ahead)
-        buildCopy(staging, chain.front(), block);
+        buildCopy(staging, buildCoordinates(staging, chain.front(), block));
   }
 }
 
@@ -418,11 +461,18 @@ void ChainSkew::skewLoop(size_t loop) {
       rewriter.moveOpAfter(staging.copy, staging.acquire);
       continue;
     }
-    rewriter.setInsertionPointAfter(staging.place);
+    // What is read from a table takes a while: it begins with the block.
+    if (last)
+      rewriter.setInsertionPointToStart(chain[loop].getBody());
+    else
+      rewriter.setInsertionPointAfter(staging.place);
     Value block = chain[loop].getInductionVar();
     for (int64_t n = 0; n < staging.ahead; ++n)
       block = buildNext(staging.copy.getLoc(), loop, block);
-    buildCopy(staging, chain[loop], block);
+    CopyCoordinates from = buildCoordinates(staging, chain[loop], block);
+    if (last)
+      rewriter.setInsertionPointAfter(staging.place);
+    buildCopy(staging, from);
     rewriter.eraseOp(staging.copy);
     rewriter.eraseOp(staging.acquire);
   }

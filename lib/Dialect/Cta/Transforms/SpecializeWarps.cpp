@@ -11,6 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Kernels.h"
 #include "Simplify.h"
 
 #include "fa/Dialect/Cta/Transforms/Passes.h"
@@ -233,7 +234,8 @@ LogicalResult RoleSplit::emitLoads(Operation &op) {
                        return WalkResult::interrupt();
                      }).wasInterrupted();
   if (!hasCopies) {
-    if (isRepeatable(op))
+    bool isThere = op.getNumResults() > 0 && isKnown(op.getResult(0));
+    if (isRepeatable(op) && !isThere)
       cloneScalar(op);
     return success();
   }
@@ -246,6 +248,14 @@ LogicalResult RoleSplit::emitLoads(Operation &op) {
 }
 
 LogicalResult RoleSplit::emitLoads(Block &block) {
+  // 1. What is read from tables takes a while: it begins before the copies,
+  // which may have to wait for their stages.
+  if (llvm::any_of(block, llvm::IsaPred<memref::LoadOp>))
+    for (Operation &op : block.without_terminator())
+      if (op.getNumRegions() == 0 && isRepeatable(op))
+        cloneScalar(op);
+
+  // 2. The copies, with what else they need.
   for (Operation &op : block.without_terminator())
     if (failed(emitLoads(op)))
       return failure();
@@ -322,7 +332,7 @@ struct SpecializeWarps : public fa::impl::SpecializeWarpsBase<SpecializeWarps> {
   void runOnOperation() override {
     for (gpu::GPUFuncOp func :
          findKernels(getOperation(), "--specialize-warps"))
-      if (failed(specialize(func)))
+      if (!readsNoTile(func) && failed(specialize(func)))
         return signalPassFailure();
   }
 

@@ -347,8 +347,8 @@ def Attn_BlockListOp : Attn_Op<"block_list", [
     - of which some of its queries see some: the next counts[b, h, q, 1] entries,
       in order. A block that the end of the keys cuts short is one of these.
 
-    Entries after those are unspecified. Shapes: blocks [batches, heads,
-    ceil(sq / br), ceil(skv / bc)] and counts [batches, heads, ceil(sq / br), 2],
+    Entries after those are unspecified; there is at least one. Shapes: blocks
+    [batches, heads, ceil(sq / br), ceil(skv / bc) + 1] and counts [batches, heads, ceil(sq / br), 2],
     i32. `batches` and `heads` are 1 where the mask depends on neither.
 
     Example:

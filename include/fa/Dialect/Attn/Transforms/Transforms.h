@@ -20,6 +20,9 @@ namespace fa::attn {
 
 /// The schedule that hangs on `function`, if any.
 std::optional<Schedule> getSchedule(mlir::FunctionOpInterface function);
+/// `schedule` as an attribute.
+ScheduleAttr makeScheduleAttr(mlir::MLIRContext *context,
+                              const Schedule &schedule);
 /// Hangs `schedule` on `function`.
 void setSchedule(mlir::FunctionOpInterface function, const Schedule &schedule);
 

@@ -108,7 +108,7 @@ def SpecializeWarps : Pass<"specialize-warps"> {
   let description = [{
     Level D to D. A role of n teams of four warps becomes two: "load", one team
     that acquires and copies, with the loops, branches and scalars that this
-    needs; and "compute", the n teams with everything else. Both run all work
+    needs (those that read tables first, so that no copy waits for them); and "compute", the n teams with everything else. Both run all work
     items, in the same order, so that each ring is filled in the order in which
     it is read.
 

@@ -20,8 +20,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef FA_LIB_DIALECT_ATTN_TRANSFORMS_MASKANALYSIS_H
-#define FA_LIB_DIALECT_ATTN_TRANSFORMS_MASKANALYSIS_H
+#ifndef FA_DIALECT_ATTN_TRANSFORMS_MASKANALYSIS_H
+#define FA_DIALECT_ATTN_TRANSFORMS_MASKANALYSIS_H
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/Region.h"
@@ -62,4 +62,4 @@ VisibleKeys analyzeMask(mlir::OpBuilder &builder, mlir::Location loc,
 
 } // namespace fa::attn
 
-#endif // FA_LIB_DIALECT_ATTN_TRANSFORMS_MASKANALYSIS_H
+#endif // FA_DIALECT_ATTN_TRANSFORMS_MASKANALYSIS_H
