@@ -297,7 +297,7 @@ void fa::buildKernelFrame(Kernel &kernel) {
   for (Operation *op : structure) {
     ImplicitLocOpBuilder b(op->getLoc(), op);
     if (auto work = dyn_cast<cta::WorkOp>(op))
-      inlineBody(op, buildItems(b, work, buildGroup(b, work)));
+      inlineBody(op, buildItems(b, work, buildGroup(b, work)).coordinates);
     else
       inlineBody(
           op, {arith::IndexCastOp::create(b, b.getIndexType(), kernel.team)});
