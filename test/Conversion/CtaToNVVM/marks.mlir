@@ -17,11 +17,11 @@ gpu.module @kernels {
   // CHECK: nvvm.barrier
   // CHECK: %[[FIRST:.*]] = nvvm.read.ptx.sreg.ctaid.x
   // CHECK: scf.for %[[ITEM:.*]] = %[[FIRST]] to %{{.*}} step %[[BLOCKS:[^ ]*]]
+  // CHECK:   %[[DISTANCE:.*]] = arith.subi %[[ITEM]], %[[FIRST]]
+  // CHECK:   %[[NUMBER:.*]] = arith.divui %[[DISTANCE]], %[[BLOCKS]]
   // CHECK:   %[[ANY:.*]] = nvvm.vote.sync any
   // CHECK:   scf.if %[[ANY]] {
   // CHECK:     scf.if
-  // CHECK:       %[[DISTANCE:.*]] = arith.subi %[[ITEM]], %[[FIRST]]
-  // CHECK:       %[[NUMBER:.*]] = arith.divui %[[DISTANCE]], %[[BLOCKS]]
   // CHECK:       arith.remui %[[NUMBER]], %c508_i32
   // CHECK:       llvm.store %c1_i8
   // CHECK:       llvm.store %c1_i32
@@ -30,8 +30,8 @@ gpu.module @kernels {
   // CHECK: nvvm.mbarrier.try_wait.parity
   // CHECK: %[[MARKS:.*]] = llvm.load %{{.*}} : !llvm.ptr<3> -> i32
   // CHECK: arith.cmpi ne, %[[MARKS]], %c0_i32
-  // CHECK: nvvm.vote.sync any
-  // CHECK: arith.select
+  // CHECK: %[[SOME:.*]] = nvvm.vote.sync any
+  // CHECK: scf.if %[[SOME]] {
   // CHECK: scf.for
   // CHECK:   %[[MARK:.*]] = llvm.load %{{.*}} : !llvm.ptr<3> -> i8
   // CHECK:   arith.cmpi ne, %[[MARK]], %c0_i8
