@@ -81,7 +81,8 @@ ArrayRef<AblationStep> fa::getAblationSteps() {
       {"specialize-warps", "split_q", getWarpgroupPasses(1)},
       {"overlap-softmax", "split_q", getWarpgroupPasses(2)},
       {"ping-pong", "split_q", getWarpgroupPasses(3)},
-      {"fa3", "split_q", kFa3Passes, /*maySpill=*/false}};
+      {"persistent", "split_q", kFa3Passes},
+      {"fa3", "split_q", kFa3Passes, /*maySpill=*/false, "first-max"}};
   return steps;
 }
 
@@ -93,6 +94,7 @@ const AblationStep *fa::findAblationStep(StringRef name) {
 }
 
 const AblationStep &fa::getFa2Step() { return *findAblationStep("fa2"); }
+const AblationStep &fa::getFa3Step() { return *findAblationStep("fa3"); }
 
 /// Whether kernels follow lists of blocks: the parts of split keys are ranges.
 static bool hasListKernels(const PipelineOptions &options,

@@ -100,7 +100,8 @@ static void setOptions(PipelineOptions &options, const KernelSpec &spec,
   options.bc = overrides.bc;
   options.teams = overrides.teams;
   options.stages = overrides.stages;
-  options.rescale = overrides.rescale;
+  options.rescale =
+      overrides.rescale.empty() ? step.rescale.str() : overrides.rescale;
   options.blockLists = !spec.isDecode;
   options.partition = step.partition.str();
   options.allowSpills = step.maySpill;
@@ -108,7 +109,7 @@ static void setOptions(PipelineOptions &options, const KernelSpec &spec,
     return;
   options.splitKV = "argument";
   // A state that is merged from parts has no one fold to do again.
-  if (overrides.rescale == nameRescale(Rescale::FirstMax))
+  if (options.rescale == nameRescale(Rescale::FirstMax))
     options.rescale = nameRescale(Rescale::Always);
   if (overrides.br == 0)
     options.br = kDecodeRows;

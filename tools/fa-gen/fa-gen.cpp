@@ -66,7 +66,8 @@ static cl::list<std::string>
                        "made by: fa1, interchange, delay-normalization, "
                        "skip-masked-blocks, split-q, stage-tiles, fa2; for "
                        "sm_90a also warpgroups, specialize-warps, "
-                       "overlap-softmax, ping-pong, fa3 (fa2)"),
+                       "overlap-softmax, ping-pong, persistent, fa3 (fa3 "
+                       "where it makes the kernel, else fa2)"),
               cl::cat(category));
 static cl::opt<bool> ablation("ablation",
                               cl::desc("kernels by each of these steps, for "
@@ -94,10 +95,11 @@ static cl::opt<int64_t, true>
 
 static cl::opt<std::string, true>
     rescaleOption("rescale", cl::location(overrides.rescale),
-                  cl::init("always"), cl::value_desc("always|lazy|first-max"),
+                  cl::value_desc("always|lazy|first-max"),
                   cl::desc("when a state moves to a new maximum: in every "
                            "block, only where it grew by more than 2^8, or "
-                           "never after a row's first block"),
+                           "never after a row's first block (first-max by "
+                           "fa3, else always)"),
                   cl::cat(category));
 
 static cl::list<std::string>
@@ -162,6 +164,7 @@ static FailureOr<std::vector<KernelSpec>> collectSpecs(MLIRContext &context) {
   return specs;
 }
 
+/// The steps that are asked for; none: the best one for each kernel.
 static FailureOr<std::vector<const AblationStep *>> collectSteps() {
   std::vector<const AblationStep *> steps;
   std::string known;
@@ -178,8 +181,6 @@ static FailureOr<std::vector<const AblationStep *>> collectSteps() {
       return fail("unknown pipeline '" + name + "', expected some of " + known);
     steps.push_back(step);
   }
-  if (steps.empty())
-    steps.push_back(&getFa2Step());
   // The runtime takes the first kernel of those that fit: the furthest step.
   // The ladder's own table goes upwards.
   if (!ablation)
@@ -205,6 +206,28 @@ static std::string whyNotMade(const KernelSpec &spec, const AblationStep &step,
     if (llvm::is_contained(spec.params, name))
       return std::string("takes no ") + name + " yet";
   return "";
+}
+
+/// The steps that make kernels of `spec` for `arch`, of those that are asked
+/// for. Fails where there is none.
+static FailureOr<std::vector<const AblationStep *>>
+chooseSteps(const KernelSpec &spec, const std::string &arch,
+            const std::vector<const AblationStep *> &asked) {
+  std::vector<const AblationStep *> steps;
+  if (asked.empty()) {
+    bool isFa3 = whyNotMade(spec, getFa3Step(), arch).empty();
+    steps.push_back(isFa3 ? &getFa3Step() : &getFa2Step());
+    return steps;
+  }
+  for (const AblationStep *step : asked)
+    if (whyNotMade(spec, *step, arch).empty())
+      steps.push_back(step);
+  if (!steps.empty())
+    return steps;
+  const AblationStep &first = *asked.front();
+  return fail("pipeline '" + first.name.str() + "' " +
+              whyNotMade(spec, first, arch) + " (--pipelines=fa2," +
+              first.name.str() + " makes such kernels by fa2)");
 }
 
 static FailureOr<std::vector<std::string>> collectArchs() {
@@ -367,24 +390,19 @@ LogicalResult Library::make(const std::vector<KernelSpec> &specs,
   llvm::StringMap<llvm::json::Object> old = readManifest(folder);
   llvm::StringSet<> names;
   for (const std::string &arch : archNames)
-    for (const KernelSpec &spec : specs)
-      for (const AblationStep *step : steps) {
-        std::string reason = whyNotMade(spec, *step, arch);
-        bool isMade = llvm::any_of(steps, [&](const AblationStep *other) {
-          return whyNotMade(spec, *other, arch).empty();
-        });
-        if (!reason.empty() && isMade)
-          continue;
-        if (!reason.empty())
-          return fail("pipeline '" + step->name.str() + "' " + reason +
-                      " (--pipelines=fa2," + step->name.str() +
-                      " makes such kernels by fa2)");
+    for (const KernelSpec &spec : specs) {
+      FailureOr<std::vector<const AblationStep *>> chosen =
+          chooseSteps(spec, arch, steps);
+      if (failed(chosen))
+        return failure();
+      for (const AblationStep *step : *chosen) {
         std::string name = kernelName(spec, *step, arch);
         if (!names.insert(name).second)
           return fail("two problems make a kernel of the name '" + name + "'");
         all.push_back({&spec, step, arch, hashOf(spec, *step, arch, tools),
                        std::nullopt});
       }
+    }
 
   llvm::DefaultThreadPool pool(llvm::hardware_concurrency(jobs));
   for (Job &job : all) {
@@ -432,7 +450,7 @@ int main(int argc, char **argv) {
       "  fa-gen --head-dims=128 --masks=causal --arch=sm_80,sm_90a -o out\n"
       "  fa-gen --ablation --head-dims=128 -o out   each step from "
       "FlashAttention 1 to 3\n"
-      "  fa-gen --pipelines=fa3 --arch=sm_90a -o out   Hopper's "
+      "  fa-gen --pipelines=fa2 --arch=sm_90a -o out   without Hopper's own "
       "instructions\n");
   DialectRegistry registry;
   registerDialects(registry);

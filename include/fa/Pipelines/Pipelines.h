@@ -42,14 +42,16 @@ struct AblationStep {
   llvm::StringLiteral partition; ///< split_q or split_k
   PassChoice passes;
   bool maySpill = true; ///< not what ships: a spill is reported, and no error
+  llvm::StringLiteral rescale = "always"; ///< of the kernels, if none is given
 };
 
 /// The steps, in order: the first one is FlashAttention 1 as its kernels are
-/// (teams divide the keys), the last one `--fa3`.
+/// (teams divide the keys), the last one `--fa3=rescale=first-max`.
 llvm::ArrayRef<AblationStep> getAblationSteps();
 
-/// The step that is `--fa2`.
+/// The step that is `--fa2`, and the last one.
 const AblationStep &getFa2Step();
+const AblationStep &getFa3Step();
 
 /// The step of this name, or null.
 const AblationStep *findAblationStep(llvm::StringRef name);
