@@ -221,6 +221,8 @@ void fa::buildWarpgroupPipeline(OpPassManager &pm,
   // the computing teams' products and arithmetic beside one another.
   pm.addPass(createMapWarps());
   OpPassManager &kernels = pm.nest<gpu::GPUModuleOp>();
+  if (passes.specializeWarps)
+    kernels.addPass(createDeferRedo());
   kernels.addPass(createStageTiles());
   if (passes.specializeWarps)
     kernels.addPass(createSpecializeWarps());

@@ -88,10 +88,9 @@ ThreadBlock::Step ThreadBlock::executeYield(Team &team, Operation *op) {
   return Step::Next;
 }
 
-/// Whether any element of a predicate is true.
-static bool isAnyTrue(const Datum &datum) {
-  const Fragment &predicate = **std::get_if<FragmentPtr>(&datum);
-  return llvm::any_of(predicate.ints, [](int32_t bit) { return bit != 0; });
+bool sim::isAnyTrue(const Datum &predicate) {
+  const Fragment &flags = **std::get_if<FragmentPtr>(&predicate);
+  return llvm::any_of(flags.ints, [](int32_t bit) { return bit != 0; });
 }
 
 //===----------------------------------------------------------------------===//
@@ -101,6 +100,8 @@ static bool isAnyTrue(const Datum &datum) {
 /// Whether item `item` is this block's. Which block takes an item that is
 /// handed out as blocks become free is drawn: any may be the one.
 bool ThreadBlock::ownsItem(cta::WorkOp work, int64_t item) const {
+  if (work.getMarked() && !marked.contains(item))
+    return false;
   if (work.getOrder().getPersistence() != cta::Persistence::Dynamic)
     return true;
   int64_t blocks = std::min(options.blocks, *items);
@@ -134,6 +135,31 @@ ThreadBlock::Step ThreadBlock::enterWork(Team &team, cta::WorkOp work) {
     frame.end = getBalancedOrder(team, work).count(number);
   team.frames.push_back(frame);
   return nextItem(team, work);
+}
+
+/// Which items are marked is known when all teams that mark have come.
+ThreadBlock::Step ThreadBlock::enterMarkedWork(Team &team, cta::WorkOp work) {
+  bool marks = llvm::is_contained(kernel.markers, team.number);
+  if (marks && markedAll.insert(team.number).second)
+    ++version;
+  SmallVector<unsigned> others;
+  for (unsigned number : kernel.markers)
+    if (!markedAll.contains(number))
+      others.push_back(number);
+  if (!others.empty())
+    return block(team, getNames(others) + " to end the items before");
+  spend(team, costs.synchronisation);
+  return enterWork(team, work);
+}
+
+ThreadBlock::Step ThreadBlock::mark(Team &team, cta::MarkOp op) {
+  auto *frame = llvm::find_if(team.frames, [](const Frame &frame) {
+    return isa<cta::WorkOp>(frame.block->getParentOp());
+  });
+  if (isAnyTrue(get(team, op.getPredicate())))
+    marked.insert(frame->index);
+  spend(team, costs.synchronisation);
+  return Step::Next;
 }
 
 ThreadBlock::Step ThreadBlock::nextItem(Team &team, cta::WorkOp work) {

@@ -33,12 +33,13 @@ static bool isOfBlock(Operation *op) {
 
 /// What a team does with more than its own values.
 static bool isOfTeam(Operation *op) {
-  return isa<cta::AcquireOp, cta::ArriveOp, cta::CombineOp, cta::ConsumeOp,
-             cta::CopyOp, cta::FetchOp, cta::IfAnyOp, cta::LoadOp,
-             cta::LookupOp, cta::MeetOp, cta::MmaOp, cta::ReadOp,
-             cta::ReleaseOp, cta::StoreOp, cta::SyncOp, cta::WaitOp,
-             cta::WorkOp, cta::YieldOp, memref::DimOp, memref::LoadOp,
-             memref::StoreOp, scf::ForOp, scf::IfOp, scf::YieldOp>(op);
+  return isa<cta::AcquireOp, cta::AnyOp, cta::ArriveOp, cta::CombineOp,
+             cta::ConsumeOp, cta::CopyOp, cta::FetchOp, cta::IfAnyOp,
+             cta::LoadOp, cta::LookupOp, cta::MarkOp, cta::MeetOp, cta::MmaOp,
+             cta::ReadOp, cta::ReleaseOp, cta::StoreOp, cta::SyncOp,
+             cta::WaitOp, cta::WorkOp, cta::YieldOp, memref::DimOp,
+             memref::LoadOp, memref::StoreOp, scf::ForOp, scf::IfOp,
+             scf::YieldOp>(op);
 }
 
 /// Whether values of `type` are known. Tensors of integers can be read element
@@ -188,6 +189,7 @@ FailureOr<Kernel> Kernel::build(gpu::GPUFuncOp func) {
       kernel.teams.push_back({role, n});
   });
   func.walk([&](cta::RingOp ring) { kernel.rings.try_emplace(ring); });
+  func.walk([&](cta::MarkOp mark) { addTeams(kernel, mark, kernel.markers); });
   if (failed(findRingTeams(kernel)))
     return failure();
   return kernel;

@@ -38,6 +38,7 @@ struct Kernel {
   std::vector<TeamInfo> teams;
   llvm::DenseMap<mlir::Operation *, unsigned> firstTeam; ///< of a role
   llvm::DenseMap<mlir::Operation *, RingTeams> rings;
+  llvm::SmallVector<unsigned> markers; ///< the teams that mark items
 
   /// Prepares `func`. Fails with a diagnostic where an op is not on the list,
   /// stands where it cannot, or has a type that the simulator does not know.

@@ -5,7 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Loads that teams share, and combinations of their fragments.
+// Loads that teams share, combinations of their fragments, and questions whose
+// answer is the same for all.
 //
 //===----------------------------------------------------------------------===//
 
@@ -150,6 +151,25 @@ ThreadBlock::Step ThreadBlock::combine(Team &team, cta::CombineOp op) {
   set(team, op.getResult(), meeting.result);
   spend(team, costs.synchronisation +
                   costs.getArithmetic(op, role.getWarps()) * role.getTeams());
+  return Step::Next;
+}
+
+//===----------------------------------------------------------------------===//
+// Questions to all
+//===----------------------------------------------------------------------===//
+
+ThreadBlock::Step ThreadBlock::askAll(Team &team, cta::AnyOp op) {
+  Meeting &meeting = meetings[team.info->role];
+  if (!team.begun)
+    meeting.isAny |= isAnyTrue(get(team, op.getPredicate()));
+  Step step = gather(team, op, [&] {
+    meeting.wasAny = meeting.isAny;
+    meeting.isAny = false;
+  });
+  if (step != Step::Next)
+    return step;
+  set(team, op.getResult(), int64_t(meeting.wasAny));
+  spend(team, costs.synchronisation);
   return Step::Next;
 }
 

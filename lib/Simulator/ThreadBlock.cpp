@@ -141,11 +141,13 @@ void ThreadBlock::spend(Team &team, double cycles) {
 
 /// Whether `op` concerns its team alone.
 static bool isLocal(const Kernel &kernel, Operation *op) {
+  if (auto work = dyn_cast<cta::WorkOp>(op))
+    return !work.getMarked();
   return kernel.evaluators.contains(op) ||
-         !isa<cta::AcquireOp, cta::ArriveOp, cta::CombineOp, cta::ConsumeOp,
-              cta::CopyOp, cta::FetchOp, cta::LoadOp, cta::MeetOp, cta::MmaOp,
-              cta::ReadOp, cta::ReleaseOp, cta::StoreOp, cta::SyncOp,
-              cta::WaitOp, memref::StoreOp>(op);
+         !isa<cta::AcquireOp, cta::AnyOp, cta::ArriveOp, cta::CombineOp,
+              cta::ConsumeOp, cta::CopyOp, cta::FetchOp, cta::LoadOp,
+              cta::MarkOp, cta::MeetOp, cta::MmaOp, cta::ReadOp, cta::ReleaseOp,
+              cta::StoreOp, cta::SyncOp, cta::WaitOp, memref::StoreOp>(op);
 }
 
 /// Runs `team` until it waits, ends, or is about to touch what teams share
@@ -249,6 +251,9 @@ ThreadBlock::Step ThreadBlock::execute(Team &team, Operation *op) {
       .Case([&](memref::StoreOp) { return storeScalar(team, op); })
       .Case([&](cta::FetchOp o) { return fetch(team, o); })
       .Case([&](cta::CombineOp o) { return combine(team, o); })
+      .Case([&](cta::AnyOp o) { return askAll(team, o); })
+      .Case([&](cta::MarkOp o) { return mark(team, o); })
+      .Case([&](cta::WorkOp o) { return enterMarkedWork(team, o); })
       .Case([&](cta::MeetOp o) { return meetAll(team, o); })
       .Case([&](cta::SyncOp o) { return meet(team, o, /*waits=*/true); })
       .Case([&](cta::ArriveOp o) { return meet(team, o, /*waits=*/false); });

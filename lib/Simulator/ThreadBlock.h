@@ -128,6 +128,8 @@ private:
     Window window;                   ///< of a load
     std::vector<FragmentPtr> values; ///< of a combination, by team
     FragmentPtr result;              ///< of the last combination
+    bool isAny = false;              ///< of those that have come
+    bool wasAny = false;             ///< of the last time
     llvm::SmallVector<unsigned> teams;
     uint64_t opened = 0; ///< how often all had come and the tile was there
   };
@@ -166,12 +168,14 @@ private:
   Step enterRegion(Team &team, mlir::Region &region);
   Step enterWork(Team &team, cta::WorkOp work);
   Step nextItem(Team &team, cta::WorkOp work);
+  Step enterMarkedWork(Team &team, cta::WorkOp work);
   bool ownsItem(cta::WorkOp work, int64_t item) const;
   BalancedOrder<int64_t> getBalancedOrder(const Team &team,
                                           cta::WorkOp work) const;
   /// Sets the coordinates from `firstDim` on, which `rest` is the number of.
   void setCoordinates(Team &team, cta::WorkOp work, size_t firstDim,
                       int64_t rest);
+  Step mark(Team &team, cta::MarkOp op);
   Step startRole(Team &team, cta::RoleOp role);
   Step evaluate(Team &team, mlir::Operation *op, const Evaluator &evaluator);
   Step getSize(Team &team, mlir::Operation *op);
@@ -206,6 +210,7 @@ private:
   Step gather(Team &team, mlir::Operation *op,
               llvm::function_ref<void()> complete);
   Step combine(Team &team, cta::CombineOp op);
+  Step askAll(Team &team, cta::AnyOp op);
   Step meetAll(Team &team, cta::MeetOp op);
 
   // TileOps.cpp: loads, products, stores.
@@ -256,6 +261,8 @@ private:
   std::deque<std::vector<RingInstance>> rings; ///< those of one op together
   std::deque<BarrierInstance> barriers;
   std::optional<int64_t> items;
+  llvm::DenseSet<int64_t> marked;     ///< items to be done again
+  llvm::DenseSet<unsigned> markedAll; ///< teams that will mark no more
 
   /// The places of loads: one for each team, or one that all share.
   std::map<std::pair<mlir::Operation *, unsigned>, SharedTile> loadTiles;

@@ -70,6 +70,8 @@ mlir::FailureOr<Datum> makeConstant(mlir::Type type, mlir::Attribute value);
 
 /// `value` as an integer of `bits` bits: i1 as 0 or 1, others sign-extended.
 int64_t wrapInteger(int64_t value, unsigned bits);
+/// Whether any element of a predicate, a fragment of i1, is true.
+bool isAnyTrue(const Datum &predicate);
 /// The bits of an integer or index type.
 unsigned getIntegerBits(mlir::Type type);
 

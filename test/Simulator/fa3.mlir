@@ -30,6 +30,21 @@
 // RUN: %{run} %{divided} --overlap-softmax --ping-pong --unroll-stages
 // RUN: %{run} --fa3=rescale=lazy
 
+// References that stay, and tiles that are done again: at once, and at the end.
+// REDEFINE: %{rescale} = first-max
+// RUN: %{run} %{mapped}
+// RUN: %{run} %{mapped} --dist=large:40
+// RUN: %{run} %{mapped} --defer-redo --dist=large:40
+// REDEFINE: %{divided} = %{mapped} --defer-redo --stage-tiles --specialize-warps
+// RUN: %{run} %{divided} --dist=large:12
+// RUN: %{run} %{divided} --overlap-softmax --ping-pong --dist=large:12
+// RUN: %{run} %{divided} --overlap-softmax --ping-pong --persistent --unroll-stages --dist=large:40
+// RUN: %{run} %{divided} --overlap-softmax --ping-pong --persistent=dynamic=true --dist=large:40
+// RUN: %{run} --fa3="rescale=first-max bc=64"
+// RUN: %{run} --fa3="rescale=first-max bc=64" --dist=large:40
+// RUN: %{run} --fa2=rescale=first-max --dist=large:40
+// REDEFINE: %{divided} = %{mapped} --stage-tiles --specialize-warps
+
 // A window, whose full blocks lie between partial ones; D 128 and bf16.
 // RUN: sed -e s/f16/bf16/g -e s/x64x/x128x/g -e 's/#attn.causal/#attn.window<left = 150, right = 0>/' %s > %t.window.mlir
 // REDEFINE: %{file} = %t.window.mlir
@@ -37,11 +52,14 @@
 // RUN: %{run} %{divided} --overlap-softmax --unroll-stages
 // RUN: %{run} --fa3
 
+// RUN: %{run} --fa3="rescale=first-max bc=64" --dist=large:12
+
 // Without a mask.
 // RUN: sed -e 's/using .#attn.causal.//' %s > %t.full.mlir
 // REDEFINE: %{file} = %t.full.mlir
 // RUN: %{run} %{divided} --overlap-softmax
 // RUN: %{run} --fa3
+// RUN: %{run} --fa3="rescale=first-max bc=64" --dist=large:12
 
 func.func @attention(%q: tensor<?x?x?x64xf16>, %k: tensor<?x?x?x64xf16>,
                      %v: tensor<?x?x?x64xf16>, %scale: f32)

@@ -14,6 +14,7 @@
 #include "fa/Dialect/Attn/IR/AttnDialect.h"
 #include "fa/Dialect/Cta/IR/Cta.h"
 #include "fa/Pipelines/Pipelines.h"
+#include "fa/Schedule/Schedule.h"
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Parser/Parser.h"
@@ -106,6 +107,9 @@ static void setOptions(PipelineOptions &options, const KernelSpec &spec,
   if (!spec.isDecode)
     return;
   options.splitKV = "argument";
+  // A state that is merged from parts has no one fold to do again.
+  if (overrides.rescale == nameRescale(Rescale::FirstMax))
+    options.rescale = nameRescale(Rescale::Always);
   if (overrides.br == 0)
     options.br = kDecodeRows;
   if (overrides.teams == 0)

@@ -29,7 +29,7 @@ struct CompiledKernel {
 /// Parts of the schedule given by hand; 0: the model's choice.
 struct ScheduleOverrides {
   int64_t br = 0, bc = 0, teams = 0, stages = 0;
-  std::string rescale = "always"; ///< always or lazy
+  std::string rescale = "always"; ///< always, lazy or first-max
 };
 
 /// Rows of Q in a block of a kernel for decoding: the fewest that the tensor

@@ -94,9 +94,10 @@ static cl::opt<int64_t, true>
 
 static cl::opt<std::string, true>
     rescaleOption("rescale", cl::location(overrides.rescale),
-                  cl::init("always"), cl::value_desc("always|lazy"),
+                  cl::init("always"), cl::value_desc("always|lazy|first-max"),
                   cl::desc("when a state moves to a new maximum: in every "
-                           "block, or only where it grew by more than 2^8"),
+                           "block, only where it grew by more than 2^8, or "
+                           "never after a row's first block"),
                   cl::cat(category));
 
 static cl::list<std::string>

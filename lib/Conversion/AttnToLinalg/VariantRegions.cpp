@@ -20,8 +20,10 @@ static void allowContraction(Operation *op) {
   auto arithmetic = dyn_cast<arith::ArithFastMathInterface>(op);
   if (!arithmetic)
     return;
-  auto flags = arithmetic.getFastMathFlagsAttr().getValue() |
-               arith::FastMathFlags::contract;
+  auto flags = arith::FastMathFlags::contract;
+  // Conversions may have none.
+  if (arith::FastMathFlagsAttr present = arithmetic.getFastMathFlagsAttr())
+    flags = flags | present.getValue();
   op->setAttr(arithmetic.getFastMathAttrName(),
               arith::FastMathFlagsAttr::get(op->getContext(), flags));
 }

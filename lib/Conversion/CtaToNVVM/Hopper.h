@@ -30,6 +30,7 @@ struct HopperRole {
   int64_t teams = 1;
   std::optional<int64_t> registers;
   bool isLoader = false; ///< does nothing but fill rings: one thread runs it
+  bool marks = false;    ///< marks work items
 };
 
 /// The stages of a `cta.ring`, or the tile of a `cta.load`, in shared memory.
@@ -57,6 +58,15 @@ struct BulkStore {
   bool isLoaded = false; ///< it is one that loads fill
 };
 
+/// Which items are to be done again, in shared memory: places in bytes from its
+/// beginning.
+struct Marks {
+  int64_t arrivals = 0; ///< warps that mark
+  int64_t barrier = 0;  ///< an mbarrier: all marks are there
+  int64_t any = 0;      ///< a word: whether any is
+  int64_t items = 0;    ///< the marks, a byte each
+};
+
 /// The kernel being lowered.
 struct HopperKernel : Kernel {
   llvm::SmallVector<HopperRole> roles;
@@ -68,6 +78,7 @@ struct HopperKernel : Kernel {
   llvm::DenseMap<mlir::Operation *, int64_t> barriers;
   /// The products that may be in flight after each wait.
   llvm::DenseMap<mlir::Operation *, int64_t> pending;
+  std::optional<Marks> marks; ///< none where no item is marked
   int64_t barrierBytes = 0;
 
   bool hasRoles() const { return roles.size() > 1; }
@@ -110,6 +121,36 @@ void issueTensorStore(mlir::ImplicitLocOpBuilder &b, mlir::Value map,
 void buildHopperFrame(HopperKernel &kernel);
 /// Makes roles branches over teams.
 void dissolveRoles(HopperKernel &kernel);
+
+/// Gives `marks` its place from byte `offset` on; returns the byte behind it.
+int64_t placeMarks(Marks &marks, int64_t offset);
+/// Clears all marks, before anybody uses them.
+void clearMarks(mlir::ImplicitLocOpBuilder &b, const HopperKernel &kernel);
+/// Replaces the `cta.mark` ops in `work`, in the block's item `number` (i32).
+void expandMarks(const HopperKernel &kernel, cta::WorkOp work,
+                 mlir::Value number);
+/// The team of `role` will mark no more.
+void endMarks(mlir::ImplicitLocOpBuilder &b, const HopperKernel &kernel,
+              const HopperRole &role);
+/// Waits until no team will.
+void waitForMarks(mlir::ImplicitLocOpBuilder &b, const HopperKernel &kernel);
+/// Whether any item is marked, and whether item `number` may be: i1.
+mlir::Value buildHasMarks(mlir::ImplicitLocOpBuilder &b,
+                          const HopperKernel &kernel, const HopperRole &role);
+mlir::Value buildIsMarked(mlir::ImplicitLocOpBuilder &b,
+                          const HopperKernel &kernel, const HopperRole &role,
+                          mlir::Value number);
+
+/// One lane arrives for its warp at the mbarrier at `address` (i32).
+void arriveForWarp(mlir::ImplicitLocOpBuilder &b, const Kernel &kernel,
+                   mlir::Value address);
+/// Waits until the phase of this parity (i32) of the mbarrier at `address` is
+/// complete.
+void waitForPhase(mlir::ImplicitLocOpBuilder &b, mlir::Value address,
+                  mlir::Value parity);
+/// The thread that stores a team's tiles waits until all are in global memory.
+void waitForStores(mlir::ImplicitLocOpBuilder &b, const HopperKernel &kernel,
+                   const HopperRole &role);
 
 /// Replaces acquires, copies, consumes, releases and loads by waits and
 /// arrivals at barriers and by loads with tensor maps.

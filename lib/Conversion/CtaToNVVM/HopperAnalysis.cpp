@@ -52,6 +52,12 @@ static bool isLoader(cta::RoleOp role) {
   return fills && !others;
 }
 
+/// Whether `op` marks work items.
+static bool marksItems(Operation *op) {
+  return op->walk([](cta::MarkOp) { return WalkResult::interrupt(); })
+      .wasInterrupted();
+}
+
 /// The most threads and registers of a block; registers are given out by 8.
 static constexpr int64_t kMaxThreads = 1024;
 static constexpr int64_t kBlockRegisters = 65536;
@@ -89,6 +95,12 @@ static LogicalResult findRoles(HopperKernel &kernel) {
     if (std::optional<uint64_t> registers = op.getRegs())
       role.registers = *registers;
     role.isLoader = isLoader(op);
+    role.marks = marksItems(op);
+    if (role.marks) {
+      if (!kernel.marks)
+        kernel.marks.emplace();
+      kernel.marks->arrivals += role.teams * kGroupWarps;
+    }
     kernel.teams += role.teams;
     kernel.roles.push_back(role);
   });
@@ -254,6 +266,9 @@ LogicalResult fa::analyseHopper(HopperKernel &kernel) {
       checked = checkWork(work);
     else if (auto branch = dyn_cast<cta::IfAnyOp>(op))
       checked = checkBranch(branch, kernel);
+    else if (isa<cta::AnyOp>(op) && kernel.hasRoles())
+      checked = op->emitOpError("has no sm_90 form in one of several roles: "
+                                "the others would not know (--defer-redo)");
     else if (isa<cta::CombineOp, cta::MeetOp>(op))
       checked = op->emitOpError("has no sm_90 form: warpgroups divide rows");
     return WalkResult(checked);

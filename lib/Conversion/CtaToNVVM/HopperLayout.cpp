@@ -5,8 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Barriers come first, then the stages of rings and the tiles of loads, each at
-// a multiple of the swizzle's period, then the tiles by which stores go out.
+// Barriers and marks come first, then the stages of rings and the tiles of
+// loads, each at a multiple of the swizzle's period, then the tiles by which
+// stores go out.
 //
 //===----------------------------------------------------------------------===//
 
@@ -75,6 +76,8 @@ static LogicalResult placeStagings(HopperKernel &kernel) {
     staging.empty = kernel.barrierBytes;
     kernel.barrierBytes += bytes;
   }
+  if (kernel.marks)
+    kernel.barrierBytes = placeMarks(*kernel.marks, kernel.barrierBytes);
   kernel.sharedBytes = llvm::alignTo(kernel.barrierBytes, kTileAlignment);
   for (auto &[op, staging] : kernel.stagings) {
     int64_t count = staging.stages * staging.copies;

@@ -38,6 +38,10 @@ static LogicalResult checkSupported(Operation *op) {
     if (ring.getTeams())
       return op->emitOpError("has no sm_80 form as each team's ring")
              << kHopperHint;
+  if (isa<cta::MarkOp>(op))
+    return op->emitOpError("has no sm_80 form: one role's teams ask each other "
+                           "there (cta.any)")
+           << kHopperHint;
   if (auto work = dyn_cast<cta::WorkOp>(op))
     if (work.getOrder().getPersistence() != cta::Persistence::None)
       return op->emitOpError("has no sm_80 form with the order ")
@@ -128,7 +132,7 @@ static bool isOfTeam(Operation *op) {
   return isa<cta::LoadOp, cta::ReadOp, cta::AcquireOp, cta::CopyOp,
              cta::ConsumeOp, cta::ReleaseOp, cta::MmaOp, cta::WaitOp,
              cta::StoreOp, cta::FetchOp, cta::CombineOp, cta::MeetOp,
-             cta::SyncOp, cta::ArriveOp>(op);
+             cta::AnyOp, cta::SyncOp, cta::ArriveOp>(op);
 }
 
 LogicalResult fa::checkBranch(cta::IfAnyOp branch, const Kernel &kernel) {
@@ -137,9 +141,9 @@ LogicalResult fa::checkBranch(cta::IfAnyOp branch, const Kernel &kernel) {
       return op->emitOpError("must be reached by the whole team, but stands in "
                              "a branch that its warps take each for itself");
     auto load = dyn_cast<cta::LoadOp>(op);
-    if (kernel.teams > 1 &&
-        ((load && load.getKind() == cta::LoadKind::Once) ||
-         isa<cta::AcquireOp, cta::CombineOp, cta::ConsumeOp, cta::MeetOp>(op)))
+    if (kernel.teams > 1 && ((load && load.getKind() == cta::LoadKind::Once) ||
+                             isa<cta::AcquireOp, cta::AnyOp, cta::CombineOp,
+                                 cta::ConsumeOp, cta::MeetOp>(op)))
       return op->emitOpError("must be reached by all teams, but stands in a "
                              "branch that each takes for itself");
     return WalkResult::advance();
@@ -293,7 +297,7 @@ void fa::buildKernelFrame(Kernel &kernel) {
   for (Operation *op : structure) {
     ImplicitLocOpBuilder b(op->getLoc(), op);
     if (auto work = dyn_cast<cta::WorkOp>(op))
-      inlineBody(op, buildItems(b, work, buildGroup(b, work)));
+      inlineBody(op, buildItems(b, work, buildGroup(b, work)).coordinates);
     else
       inlineBody(
           op, {arith::IndexCastOp::create(b, b.getIndexType(), kernel.team)});

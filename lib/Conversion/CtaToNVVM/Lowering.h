@@ -102,12 +102,17 @@ void inlineBody(mlir::Operation *op, mlir::ValueRange arguments);
 void expandDims(mlir::gpu::GPUFuncOp func);
 void setLaunchAttributes(Kernel &kernel);
 
-/// The coordinates, of index type, of the block's work item. Where the block
-/// runs many, makes a loop over them and moves `b` into it. `group` (i32 or
-/// null) is how many of the coordinates after the first run before the first
-/// one does.
-llvm::SmallVector<mlir::Value> buildItems(mlir::ImplicitLocOpBuilder &b,
-                                          cta::WorkOp work, mlir::Value group);
+/// A work item that a block runs.
+struct BlockItem {
+  llvm::SmallVector<mlir::Value> coordinates; ///< of index type
+  mlir::Value number; ///< i32: how many the block has run before it
+};
+
+/// The block's work item. Where the block runs many, makes a loop over them and
+/// moves `b` into it. `group` (i32 or null) is how many of the coordinates
+/// after the first run before the first one does.
+BlockItem buildItems(mlir::ImplicitLocOpBuilder &b, cta::WorkOp work,
+                     mlir::Value group);
 /// The same for the `group_bytes` of the work's order, from the sizes of the
 /// memrefs that loops in `work` copy from; null where there is none.
 mlir::Value buildGroup(mlir::ImplicitLocOpBuilder &b, cta::WorkOp work);

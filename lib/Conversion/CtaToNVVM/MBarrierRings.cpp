@@ -83,9 +83,18 @@ Stage BarrierRings::getStage(ImplicitLocOpBuilder &b, const Staging &staging,
           cursor.parity};
 }
 
-static void waitFor(ImplicitLocOpBuilder &b, Value barrier, Value parity) {
-  NVVM::MBarrierTryWaitParityOp::create(b, sharedPointer(b, barrier, 0), parity,
+void fa::waitForPhase(ImplicitLocOpBuilder &b, Value address, Value parity) {
+  NVVM::MBarrierTryWaitParityOp::create(b, sharedPointer(b, address, 0), parity,
                                         I32Builder{b}.constant(kWaitTicks));
+}
+
+void fa::arriveForWarp(ImplicitLocOpBuilder &b, const Kernel &kernel,
+                       Value address) {
+  buildGuarded(b, isEqual(b, kernel.lane, 0), [&](ImplicitLocOpBuilder &inner) {
+    NVVM::MBarrierArriveOp::create(
+        inner, inner.getI64Type(), sharedPointer(inner, address, 0),
+        /*count=*/Value(), NVVM::MemScopeKind::CTA, /*relaxed=*/false);
+  });
 }
 
 /// Starts one tile's copy into `stage`, whose barrier waits for its bytes.
@@ -128,7 +137,7 @@ void BarrierRings::expandCopy(cta::CopyOp op) {
       kernel.stagings.find(acquire.getRing().getDefiningOp())->second;
   Stage stage = stages.lookup(acquire);
   auto issue = [&](ImplicitLocOpBuilder &inner) {
-    waitFor(inner, stage.empty, stage.parity);
+    waitForPhase(inner, stage.empty, stage.parity);
     fill(inner, staging, getTensorMap(kernel, op), op.getIndices(), stage);
   };
   int64_t thread = role->firstTeam * kernel.warps * kWarpThreads;
@@ -147,7 +156,7 @@ void BarrierRings::expandConsume(cta::ConsumeOp op, Cursors &cursors) {
       kernel.stagings.find(op.getRing().getDefiningOp())->second;
   Value team = I32Builder{b}.add(kernel.team, -role->firstTeam);
   Stage stage = getStage(b, staging, team, cursor);
-  waitFor(b, stage.full, stage.parity);
+  waitForPhase(b, stage.full, stage.parity);
   cursor = advance(b, cursor, staging.stages);
   for (Operation *user : op.getTile().getUsers())
     if (isa<cta::ReleaseOp>(user))
@@ -155,15 +164,10 @@ void BarrierRings::expandConsume(cta::ConsumeOp op, Cursors &cursors) {
   replaceTile(b, op, stage, staging.tile);
 }
 
-/// One lane of each warp says that the warp has read the stage.
+/// Each warp says that it has read the stage.
 void BarrierRings::expandRelease(cta::ReleaseOp op) {
   ImplicitLocOpBuilder b(op.getLoc(), op);
-  Stage stage = stages.lookup(op);
-  buildGuarded(b, isEqual(b, kernel.lane, 0), [&](ImplicitLocOpBuilder &inner) {
-    NVVM::MBarrierArriveOp::create(
-        inner, inner.getI64Type(), sharedPointer(inner, stage.empty, 0),
-        /*count=*/Value(), NVVM::MemScopeKind::CTA, /*relaxed=*/false);
-  });
+  arriveForWarp(b, kernel, stages.lookup(op).empty);
   rewriter.eraseOp(op);
 }
 
@@ -189,7 +193,7 @@ void BarrierRings::expandLoad(cta::LoadOp op, Cursors &cursors) {
   buildGuarded(b, isFirst, [&](ImplicitLocOpBuilder &inner) {
     fill(inner, staging, getTensorMap(kernel, op), op.getIndices(), stage);
   });
-  waitFor(b, stage.full, stage.parity);
+  waitForPhase(b, stage.full, stage.parity);
   cursor = advance(b, cursor, staging.stages);
   replaceTile(b, op, stage, staging.tile);
 }

@@ -53,7 +53,8 @@ void fa::synchronizeTeam(ImplicitLocOpBuilder &b, const Kernel &kernel) {
 // Barriers
 //===----------------------------------------------------------------------===//
 
-/// One thread makes all mbarriers, before anybody uses them.
+/// One thread makes all mbarriers, and marks are cleared, before anybody uses
+/// them.
 static void buildBarriers(HopperKernel &kernel, ImplicitLocOpBuilder &b) {
   if (!kernel.barrierBytes)
     return;
@@ -74,8 +75,12 @@ static void buildBarriers(HopperKernel &kernel, ImplicitLocOpBuilder &b) {
               initialize(inner, staging.empty + n * kBarrierBytes,
                          staging.arrivals);
           }
+        if (kernel.marks)
+          initialize(inner, kernel.marks->barrier, kernel.marks->arrivals);
         NVVM::FenceMbarrierInitOp::create(inner);
       });
+  if (kernel.marks)
+    clearMarks(b, kernel);
   NVVM::BarrierOp::create(b);
 }
 
@@ -144,16 +149,38 @@ static void unrollTeamLoops(gpu::GPUFuncOp func) {
 /// On kernels whose blocks do many items, however many blocks there are.
 static constexpr StringLiteral kPersistentAttr = "cta.persistent";
 
-/// Makes `work` a loop over the block's items where it is persistent, else the
-/// block's one item. `group`: what `buildGroup` said.
-static void expandWork(cta::WorkOp work, Value group) {
+/// Puts `b` into a branch that is taken where `condition` holds.
+static void enterBranch(ImplicitLocOpBuilder &b, Value condition) {
+  auto branch = scf::IfOp::create(b, condition, /*withElseRegion=*/false);
+  b.setInsertionPointToStart(branch.thenBlock());
+}
+
+/// Replaces `work` by the block's items, or those that are marked. `group`:
+/// what `buildGroup` said.
+static void expandWork(const HopperKernel &kernel, cta::WorkOp work,
+                       Value group) {
+  const HopperRole &role = kernel.getRole(work);
+  bool isMarked = work.getMarked();
+  if (isMarked && !kernel.marks)
+    return work.erase();
   ImplicitLocOpBuilder b(work.getLoc(), work);
   if (work.getOrder().getPersistence() != cta::Persistence::None)
     work->getParentOfType<gpu::GPUFuncOp>()->setAttr(kPersistentAttr,
                                                      b.getUnitAttr());
-  SmallVector<Value> coordinates = buildItems(b, work, group);
+  if (isMarked) {
+    waitForMarks(b, kernel);
+    enterBranch(b, buildHasMarks(b, kernel, role));
+  } else if (role.marks && isa<cta::RoleOp>(work->getParentOp())) {
+    ImplicitLocOpBuilder after(work.getLoc(), work->getContext());
+    after.setInsertionPointAfter(work);
+    endMarks(after, kernel, role);
+  }
+  BlockItem item = buildItems(b, work, group);
+  if (isMarked)
+    enterBranch(b, buildIsMarked(b, kernel, role, item.number));
   work->moveBefore(b.getInsertionBlock(), b.getInsertionPoint());
-  inlineBody(work, coordinates);
+  expandMarks(kernel, work, item.number);
+  inlineBody(work, item.coordinates);
 }
 
 /// Puts the role's body in its place; its team counts from 0.
@@ -178,7 +205,7 @@ void fa::buildHopperFrame(HopperKernel &kernel) {
     works.push_back({work, buildGroup(before, work)});
   });
   for (auto [work, group] : works)
-    expandWork(work, group);
+    expandWork(kernel, work, group);
   unrollTeamLoops(kernel.func);
   if (!kernel.hasRoles())
     inlineRole(kernel, kernel.roles.front());
@@ -206,10 +233,8 @@ static void moveRegisters(ImplicitLocOpBuilder &b, const HopperKernel &kernel,
                                        : NVVM::SetMaxRegisterAction::increase);
 }
 
-/// The thread that stores a team's tiles waits until all are out: shared memory
-/// is another block's when this one has ended.
-static void drainStores(ImplicitLocOpBuilder &b, const HopperKernel &kernel,
-                        const HopperRole &role) {
+void fa::waitForStores(ImplicitLocOpBuilder &b, const HopperKernel &kernel,
+                       const HopperRole &role) {
   bool stores = llvm::any_of(kernel.bulkStores, [&](auto &entry) {
     return entry.second.firstTeam == role.firstTeam;
   });
@@ -237,7 +262,8 @@ static void placeRole(ImplicitLocOpBuilder &b, HopperKernel &kernel,
   role.op->moveBefore(block, place);
   auto after = ImplicitLocOpBuilder(role.op.getLoc(), role.op->getContext());
   after.setInsertionPointAfter(role.op);
-  drainStores(after, kernel, role);
+  // Shared memory is another block's when this one has ended.
+  waitForStores(after, kernel, role);
   inlineRole(kernel, role);
 }
 
@@ -246,7 +272,7 @@ void fa::dissolveRoles(HopperKernel &kernel) {
   Operation *end = kernel.func.getBody().front().getTerminator();
   ImplicitLocOpBuilder b(kernel.func.getLoc(), end);
   if (!kernel.hasRoles()) {
-    drainStores(b, kernel, kernel.roles.front());
+    waitForStores(b, kernel, kernel.roles.front());
     return;
   }
   // Each role but the last is a branch, in whose other side the rest stands.

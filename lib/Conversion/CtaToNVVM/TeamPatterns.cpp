@@ -13,6 +13,14 @@
 using namespace mlir;
 using namespace fa;
 
+/// Whether any of a thread's flags is true.
+static Value joinFlags(ImplicitLocOpBuilder &b, ArrayRef<Value> flags) {
+  Value any = flags.front();
+  for (Value flag : flags.drop_front())
+    any = arith::OrIOp::create(b, any, flag);
+  return any;
+}
+
 namespace {
 /// A vote of the warp decides, for its own rows.
 struct ConvertIfAny : OpConversionPattern<cta::IfAnyOp> {
@@ -38,12 +46,32 @@ struct ConvertIfAny : OpConversionPattern<cta::IfAnyOp> {
 
 private:
   static Value buildVote(ImplicitLocOpBuilder &b, ArrayRef<Value> elements) {
-    Value own = elements.front();
-    for (Value element : elements.drop_front())
-      own = arith::OrIOp::create(b, own, element);
+    Value own = joinFlags(b, elements);
     return NVVM::VoteSyncOp::create(b, b.getI1Type(),
                                     I32Builder{b}.constant(0xffffffff), own,
                                     NVVM::VoteSyncKind::any);
+  }
+};
+
+/// The block's barrier joins the threads' flags.
+struct ConvertAny : OpConversionPattern<cta::AnyOp> {
+  using Base::Base;
+
+  LogicalResult
+  matchAndRewrite(cta::AnyOp op, OpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
+    I32Builder i{b};
+    Value own = joinFlags(b, toElements(b, adaptor.getPredicate()));
+    Value flag = arith::ExtUIOp::create(b, b.getI32Type(), own);
+    auto reduction = NVVM::BarrierReductionAttr::get(
+        b.getContext(), NVVM::BarrierReduction::OR);
+    auto barrier =
+        NVVM::BarrierOp::create(b, b.getI32Type(), /*barrierId=*/Value(),
+                                /*numberOfThreads=*/Value(), reduction, flag);
+    rewriter.replaceOpWithNewOp<arith::CmpIOp>(op, arith::CmpIPredicate::ne,
+                                               barrier.getRes(), i.constant(0));
+    return success();
   }
 };
 
@@ -135,6 +163,6 @@ void fa::populateTeamPatterns(const FragmentTypeConverter &converter,
                               const Kernel &kernel,
                               RewritePatternSet &patterns) {
   patterns.add<ConvertCombine>(converter, patterns.getContext(), kernel);
-  patterns.add<ConvertIfAny, ConvertMeet, ConvertYield>(converter,
-                                                        patterns.getContext());
+  patterns.add<ConvertAny, ConvertIfAny, ConvertMeet, ConvertYield>(
+      converter, patterns.getContext());
 }

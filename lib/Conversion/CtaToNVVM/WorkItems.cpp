@@ -135,9 +135,8 @@ static Value buildLoop(ImplicitLocOpBuilder &b, Value first, Value end,
 }
 
 /// Equal shares of items that grow with their first coordinate.
-static SmallVector<Value> buildBalancedItems(ImplicitLocOpBuilder &b,
-                                             cta::WorkOp work, Value block,
-                                             Value blocks) {
+static BlockItem buildBalancedItems(ImplicitLocOpBuilder &b, cta::WorkOp work,
+                                    Value block, Value blocks) {
   I32Builder i{b};
   ValueRange others = work.getExtents().drop_front();
   auto expr = [&](Value value) { return I32Expr{&b, value}; };
@@ -150,18 +149,20 @@ static SmallVector<Value> buildBalancedItems(ImplicitLocOpBuilder &b,
   appendCoordinates(b, others, other.value, coordinates);
   for (Value &coordinate : coordinates)
     coordinate = widen(b, coordinate);
-  return coordinates;
+  return {coordinates, number};
 }
 
-SmallVector<Value> fa::buildItems(ImplicitLocOpBuilder &b, cta::WorkOp work,
-                                  Value group) {
+BlockItem fa::buildItems(ImplicitLocOpBuilder &b, cta::WorkOp work,
+                         Value group) {
   Value block = NVVM::BlockIdXOp::create(b, b.getI32Type());
   if (work.getOrder().getPersistence() == cta::Persistence::None)
-    return buildCoordinates(b, work, block, group);
+    return {buildCoordinates(b, work, block, group), I32Builder{b}.constant(0)};
   Value blocks = NVVM::GridDimXOp::create(b, b.getI32Type());
   if (work.getOrder().getKind() == cta::WorkOrder::Balanced)
     return buildBalancedItems(b, work, block, blocks);
   Value items = multiplyAll(b, work.getExtents());
   Value item = buildLoop(b, block, items, blocks);
-  return buildCoordinates(b, work, item, group);
+  Value number =
+      arith::DivUIOp::create(b, arith::SubIOp::create(b, item, block), blocks);
+  return {buildCoordinates(b, work, item, group), number};
 }

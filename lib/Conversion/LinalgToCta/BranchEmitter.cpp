@@ -1,13 +1,14 @@
-//===- BranchEmitter.cpp - Branches that any row of a tile takes ----------===//
+//===- BranchEmitter.cpp - Branches on flags of a tile's rows -------------===//
 //
 // Part of Flashloom, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// A flag for each row, their disjunction, and a branch on it: at level D each
-// team branches on its own rows (`cta.if_any`), without asking the others. The
-// branch says by `attn.any_row` that this is as good.
+// A flag for each row, their disjunction or conjunction, and a branch on it. At
+// level D each team branches on its own rows (`cta.if_any`), without asking the
+// others, where the branch says by `attn.any_row` that this is as good; else
+// all teams ask each other (`cta.any`) and branch together.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,33 +24,51 @@
 using namespace mlir;
 using namespace fa;
 
-bool KernelEmitter::isAnyOfRows(linalg::GenericOp op) {
+/// The op that joins the flags of a reduction to one: a disjunction that begins
+/// with false, or a conjunction that begins with true; else null.
+static Operation *findFlagCombiner(linalg::GenericOp op) {
   if (op.getNumLoops() != 1 || op.getNumDpsInits() != 1 ||
       op.getIteratorTypesArray().front() != utils::IteratorType::reduction)
-    return false;
+    return nullptr;
   auto type = dyn_cast<RankedTensorType>(op->getResult(0).getType());
   auto fill = op.getDpsInitOperand(0)->get().getDefiningOp<linalg::FillOp>();
-  return type && type.getRank() == 0 && type.getElementType().isInteger(1) &&
-         fill && matchPattern(fill.getInputs().front(), m_Zero()) &&
-         op.getBody()
-             ->getTerminator()
-             ->getOperand(0)
-             .getDefiningOp<arith::OrIOp>();
+  if (!type || type.getRank() != 0 || !type.getElementType().isInteger(1) ||
+      !fill)
+    return nullptr;
+  Operation *combiner =
+      op.getBody()->getTerminator()->getOperand(0).getDefiningOp();
+  Value start = fill.getInputs().front();
+  bool isKnown = (isa_and_nonnull<arith::OrIOp>(combiner) &&
+                  matchPattern(start, m_Zero())) ||
+                 (isa_and_nonnull<arith::AndIOp>(combiner) &&
+                  matchPattern(start, m_One()));
+  return isKnown ? combiner : nullptr;
 }
 
-LogicalResult KernelEmitter::emitAnyOfRows(linalg::GenericOp op) {
-  // 1. The flag that joins the disjunction.
-  auto combiner = op.getBody()
-                      ->getTerminator()
-                      ->getOperand(0)
-                      .getDefiningOp<arith::OrIOp>();
+bool KernelEmitter::reducesFlags(linalg::GenericOp op) {
+  return findFlagCombiner(op);
+}
+
+/// Whether a branch's condition is that the flags of all rows are true, and not
+/// that any is.
+static bool isAboutAllRows(Value condition) {
+  auto extract = condition.getDefiningOp<tensor::ExtractOp>();
+  auto reduction = extract
+                       ? extract.getTensor().getDefiningOp<linalg::GenericOp>()
+                       : linalg::GenericOp();
+  return reduction &&
+         isa_and_nonnull<arith::AndIOp>(findFlagCombiner(reduction));
+}
+
+LogicalResult KernelEmitter::emitFlagsOfRows(linalg::GenericOp op) {
+  // 1. The flag that joins the others.
+  Operation *combiner = findFlagCombiner(op);
   BlockArgument soFar = op.getRegionOutputArgs().front();
-  Value flag =
-      combiner.getLhs() == soFar ? combiner.getRhs() : combiner.getLhs();
-  if ((combiner.getLhs() == soFar) == (combiner.getRhs() == soFar) ||
-      !soFar.hasOneUse())
+  Value lhs = combiner->getOperand(0), rhs = combiner->getOperand(1);
+  Value flag = lhs == soFar ? rhs : lhs;
+  if ((lhs == soFar) == (rhs == soFar) || !soFar.hasOneUse())
     return op.emitOpError("reduces its flags by something else than one "
-                          "disjunction");
+                          "disjunction or conjunction");
 
   // 2. The flags of this team's rows.
   FragmentDomain domain;
@@ -79,43 +98,78 @@ FailureOr<Value> KernelEmitter::branchValue(Value value, Type type) {
   return fragment(value, fragmentType.getShape());
 }
 
-LogicalResult KernelEmitter::emitBranch(scf::IfOp op) {
-  Value predicate = mapping.lookupOrNull(op.getCondition());
-  if (!predicate || !isa<VectorType>(predicate.getType()))
-    return op.emitOpError("branches on something else than flags of rows");
-  if (!op->hasAttr(attn::kAnyRowAttrName))
-    return op.emitOpError("branches on all rows of a tile, which teams do not "
-                          "share: only a branch with attn.any_row has a form "
-                          "in a thread block's program");
+/// Emits `source`, a region of a branch, into `target`, which yields its values
+/// as `types` by a terminator of kind `Yield`.
+template <typename Yield>
+LogicalResult KernelEmitter::emitBranchRegion(Region &source, Region &target,
+                                              TypeRange types) {
+  if (source.empty())
+    return success();
+  OpBuilder::InsertionGuard guard(builder);
+  target.getBlocks().clear();
+  builder.createBlock(&target);
+  if (failed(emitBlock(source.front())))
+    return failure();
+  Operation *terminator = source.front().getTerminator();
+  SmallVector<Value> yielded;
+  for (auto [value, type] : llvm::zip_equal(terminator->getOperands(), types)) {
+    FailureOr<Value> part = branchValue(value, type);
+    if (failed(part))
+      return failure();
+    yielded.push_back(*part);
+  }
+  Yield::create(builder, terminator->getLoc(), yielded);
+  return success();
+}
 
-  // 1. The branch, and what it gives.
+/// A branch that each team takes for its own rows.
+LogicalResult KernelEmitter::emitBranchOfTeam(scf::IfOp op, Value flags,
+                                              TypeRange types) {
+  if (isAboutAllRows(op.getCondition()))
+    return op.emitOpError("branches with attn.any_row on a flag of all rows, "
+                          "not of any");
+  auto branch = cta::IfAnyOp::create(builder, op.getLoc(), types, flags);
+  mapping.map(op.getResults(), branch.getResults());
+  return failure(failed(emitBranchRegion<cta::YieldOp>(
+                     op.getThenRegion(), branch.getThenRegion(), types)) ||
+                 failed(emitBranchRegion<cta::YieldOp>(
+                     op.getElseRegion(), branch.getElseRegion(), types)));
+}
+
+/// A branch that all teams take together, on the flags of all their rows.
+LogicalResult KernelEmitter::emitBranchOfAll(scf::IfOp op, Value flags,
+                                             TypeRange types) {
+  Location loc = op.getLoc();
+  Region *taken = &op.getThenRegion(), *otherwise = &op.getElseRegion();
+  // Not all are true where any is false.
+  if (isAboutAllRows(op.getCondition())) {
+    Value allTrue = arith::ConstantOp::create(
+        builder, loc,
+        DenseElementsAttr::get(cast<VectorType>(flags.getType()), true));
+    flags = arith::XOrIOp::create(builder, loc, flags, allTrue);
+    std::swap(taken, otherwise);
+  }
+  Value any = cta::AnyOp::create(builder, loc, builder.getI1Type(), flags);
+  noteMeeting();
+  auto branch = scf::IfOp::create(builder, loc, types, any,
+                                  /*addThenBlock=*/true,
+                                  /*addElseBlock=*/!otherwise->empty());
+  mapping.map(op.getResults(), branch.getResults());
+  return failure(failed(emitBranchRegion<scf::YieldOp>(
+                     *taken, branch.getThenRegion(), types)) ||
+                 failed(emitBranchRegion<scf::YieldOp>(
+                     *otherwise, branch.getElseRegion(), types)));
+}
+
+LogicalResult KernelEmitter::emitBranch(scf::IfOp op) {
+  Value flags = mapping.lookupOrNull(op.getCondition());
+  if (!flags || !isa<VectorType>(flags.getType()))
+    return op.emitOpError("branches on something else than flags of rows");
   SmallVector<Type> types;
   for (Value result : op.getResults())
     types.push_back(isa<RankedTensorType>(result.getType())
                         ? Type(fragmentType(result))
                         : result.getType());
-  auto branch = cta::IfAnyOp::create(builder, op.getLoc(), types, predicate);
-  mapping.map(op.getResults(), branch.getResults());
-
-  // 2. Its regions.
-  for (auto [source, target] :
-       {std::pair(&op.getThenRegion(), &branch.getThenRegion()),
-        std::pair(&op.getElseRegion(), &branch.getElseRegion())}) {
-    if (source->empty())
-      continue;
-    OpBuilder::InsertionGuard guard(builder);
-    builder.createBlock(target);
-    if (failed(emitBlock(source->front())))
-      return failure();
-    SmallVector<Value> yielded;
-    for (auto [value, type] : llvm::zip_equal(
-             source->front().getTerminator()->getOperands(), types)) {
-      FailureOr<Value> part = branchValue(value, type);
-      if (failed(part))
-        return failure();
-      yielded.push_back(*part);
-    }
-    cta::YieldOp::create(builder, op.getLoc(), yielded);
-  }
-  return success();
+  return op->hasAttr(attn::kAnyRowAttrName) ? emitBranchOfTeam(op, flags, types)
+                                            : emitBranchOfAll(op, flags, types);
 }

@@ -554,8 +554,8 @@ LogicalResult KernelEmitter::emitOp(Operation &op) {
     if (linalg::isaContractionOpInterface(linalgOp))
       return emitContraction(linalgOp);
     if (auto generic = dyn_cast<linalg::GenericOp>(op))
-      return isAnyOfRows(generic) ? emitAnyOfRows(generic)
-                                  : emitGeneric(generic);
+      return reducesFlags(generic) ? emitFlagsOfRows(generic)
+                                   : emitGeneric(generic);
   }
   return emitScalarOp(op);
 }

@@ -81,9 +81,17 @@ private:
   mlir::LogicalResult emitElement(mlir::tensor::InsertOp op);
 
   // Branches.
-  static bool isAnyOfRows(mlir::linalg::GenericOp op);
-  mlir::LogicalResult emitAnyOfRows(mlir::linalg::GenericOp op);
+  static bool reducesFlags(mlir::linalg::GenericOp op);
+  mlir::LogicalResult emitFlagsOfRows(mlir::linalg::GenericOp op);
   mlir::LogicalResult emitBranch(mlir::scf::IfOp op);
+  mlir::LogicalResult emitBranchOfTeam(mlir::scf::IfOp op, mlir::Value flags,
+                                       mlir::TypeRange types);
+  mlir::LogicalResult emitBranchOfAll(mlir::scf::IfOp op, mlir::Value flags,
+                                      mlir::TypeRange types);
+  template <typename Yield>
+  mlir::LogicalResult emitBranchRegion(mlir::Region &source,
+                                       mlir::Region &target,
+                                       mlir::TypeRange types);
   mlir::FailureOr<mlir::Value> branchValue(mlir::Value value, mlir::Type type);
 
   // Teams that share rows of a tensor which they write and read.

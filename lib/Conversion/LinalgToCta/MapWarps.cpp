@@ -77,9 +77,6 @@ private:
       return function.emitError("its schedule has no thread block: at most ")
              << kMaxThreads << " threads, found " << schedule.teams
              << " teams of " << schedule.warps << " warps";
-    if (schedule.rescale == Rescale::FirstMax)
-      return function.emitError("--map-warps takes rescale=always or lazy, "
-                                "found first-max in the schedule");
     OpBuilder builder(function);
     gpu::GPUModuleOp module = moduleOf(function);
     modules.insert(module);

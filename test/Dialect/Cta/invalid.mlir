@@ -436,3 +436,93 @@ func.func @f() {
   }
   return
 }
+
+// -----
+
+gpu.module @kernels {
+  gpu.func @nothing_to_mark(%n: index, %flag: vector<64xi1>) kernel {
+    cta.role "all" teams(%w in 1) warps(4) {
+      cta.work (%b) in (%n) order(#cta.order<natural>) {
+        // expected-error @below {{must stand inside a cta.work that has a marked one behind it}}
+        cta.mark %flag : vector<64xi1>
+      }
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kernels {
+  gpu.func @mark_in_marked(%n: index, %flag: vector<64xi1>) kernel {
+    cta.role "all" teams(%w in 1) warps(4) {
+      cta.work (%b) in (%n) order(#cta.order<natural>) {
+      }
+      cta.work marked (%b) in (%n) order(#cta.order<natural>) {
+        // expected-error @below {{must stand inside a cta.work that has a marked one behind it}}
+        cta.mark %flag : vector<64xi1>
+      }
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kernels {
+  gpu.func @marked_first(%n: index) kernel {
+    cta.role "all" teams(%w in 1) warps(4) {
+      // expected-error @below {{expects a cta.work that is not marked in front of it, in the same role, of the same extents and order}}
+      cta.work marked (%b) in (%n) order(#cta.order<natural>) {
+      }
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kernels {
+  gpu.func @marked_of_others(%n: index, %m: index) kernel {
+    cta.role "all" teams(%w in 1) warps(4) {
+      cta.work (%b) in (%n) order(#cta.order<natural>) {
+      }
+      // expected-error @below {{expects a cta.work that is not marked in front of it, in the same role, of the same extents and order}}
+      cta.work marked (%b) in (%m) order(#cta.order<natural>) {
+      }
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kernels {
+  gpu.func @marked_outside(%n: index) kernel {
+    cta.work (%b) in (%n) order(#cta.order<natural>) {
+    }
+    // expected-error @below {{expects a cta.work that is not marked in front of it, in the same role, of the same extents and order}}
+    cta.work marked (%b) in (%n) order(#cta.order<natural>) {
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kernels {
+  gpu.func @marked_twice(%n: index) kernel {
+    cta.role "all" teams(%w in 1) warps(4) {
+      cta.work (%b) in (%n) order(#cta.order<natural>) {
+      }
+      cta.work marked (%b) in (%n) order(#cta.order<natural>) {
+      }
+      cta.work (%b) in (%n) order(#cta.order<natural>) {
+      }
+      // expected-error @below {{expects to be the role's only one that is marked}}
+      cta.work marked (%b) in (%n) order(#cta.order<natural>) {
+      }
+    }
+    gpu.return
+  }
+}

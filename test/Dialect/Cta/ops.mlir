@@ -84,4 +84,22 @@ gpu.module @kernels {
     }
     gpu.return
   }
+
+  // CHECK-LABEL: gpu.func @again
+  gpu.func @again(%n: index, %flag: i1) kernel {
+    cta.role "all" teams(%w in 2) warps(4) {
+      // CHECK: cta.work (%{{.*}}) in (%[[N:.*]]) order(#cta.order<natural>) {
+      cta.work (%b) in (%n) order(#cta.order<natural>) {
+        %flags = vector.broadcast %flag : i1 to vector<64xi1>
+        // CHECK: cta.any %{{.*}} : vector<64xi1>
+        %any = cta.any %flags : vector<64xi1>
+        // CHECK: cta.mark %{{.*}} : vector<64xi1>
+        cta.mark %flags : vector<64xi1>
+      }
+      // CHECK: cta.work marked (%{{.*}}) in (%[[N]]) order(#cta.order<natural>) {
+      cta.work marked (%b) in (%n) order(#cta.order<natural>) {
+      }
+    }
+    gpu.return
+  }
 }

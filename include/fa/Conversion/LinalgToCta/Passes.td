@@ -88,6 +88,11 @@ def MapWarps : Pass<"map-warps", "::mlir::ModuleOp"> {
        such a tile the first team stores it, and teams meet (`cta.meet`) before
        they read it again.
 
+    7. A branch on the flags of a tile's rows is `cta.if_any` where it says that
+       each row may be asked alone (`attn.any_row`); else teams ask each other
+       (`cta.any`) and branch together (`scf.if`), as where `rescale=first-max`
+       folds a tile once more.
+
     The pass speaks of products, loads and reductions, not of attention. The
     kernel's arguments are the function's arguments and then those of its results
     that are written to no argument, as

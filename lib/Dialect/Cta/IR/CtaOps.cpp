@@ -23,6 +23,8 @@ ParseResult WorkOp::parse(OpAsmParser &parser, OperationState &result) {
   SmallVector<OpAsmParser::UnresolvedOperand> extents;
   OrderAttr order;
   Type index = parser.getBuilder().getIndexType();
+  if (succeeded(parser.parseOptionalKeyword("marked")))
+    result.addAttribute("marked", parser.getBuilder().getUnitAttr());
   if (parser.parseArgumentList(coordinates, OpAsmParser::Delimiter::Paren) ||
       parser.parseKeyword("in") ||
       parser.parseOperandList(extents, OpAsmParser::Delimiter::Paren) ||
@@ -42,12 +44,13 @@ ParseResult WorkOp::parse(OpAsmParser &parser, OperationState &result) {
 }
 
 void WorkOp::print(OpAsmPrinter &printer) {
-  printer << " (";
+  printer << (getMarked() ? " marked (" : " (");
   printer.printOperands(getBody().getArguments());
   printer << ") in (";
   printer.printOperands(getExtents());
   printer << ") order(" << getOrder() << ')';
-  printer.printOptionalAttrDictWithKeyword((*this)->getAttrs(), {"order"});
+  printer.printOptionalAttrDictWithKeyword((*this)->getAttrs(),
+                                           {"order", "marked"});
   printer << ' ';
   printer.printRegion(getBody(), /*printEntryBlockArgs=*/false,
                       /*printBlockTerminators=*/false);

@@ -15,6 +15,14 @@ using namespace fa::cta;
 // Structure
 //===----------------------------------------------------------------------===//
 
+/// The work in front of `work` in the same block, if there is one.
+static WorkOp getWorkBefore(WorkOp work) {
+  Operation *before = work->getPrevNode();
+  while (before && !isa<WorkOp>(before))
+    before = before->getPrevNode();
+  return dyn_cast_if_present<WorkOp>(before);
+}
+
 LogicalResult WorkOp::verify() {
   if (getBody().getNumArguments() != getExtents().size())
     return emitOpError("expects one coordinate for each extent, but found ")
@@ -28,6 +36,29 @@ LogicalResult WorkOp::verify() {
     return emitOpError("expects at least one extent");
   if ((*this)->getParentOfType<WorkOp>())
     return emitOpError("must not stand inside another cta.work");
+  if (!getMarked())
+    return success();
+  WorkOp first = getWorkBefore(*this);
+  if (!isa<RoleOp>((*this)->getParentOp()) || !first || first.getMarked() ||
+      ValueRange(first.getExtents()) != ValueRange(getExtents()) ||
+      first.getOrder() != getOrder())
+    return emitOpError("expects a cta.work that is not marked in front of it, "
+                       "in the same role, of the same extents and order");
+  for (WorkOp before = first; before; before = getWorkBefore(before))
+    if (before.getMarked())
+      return emitOpError("expects to be the role's only one that is marked");
+  return success();
+}
+
+LogicalResult MarkOp::verify() {
+  auto work = (*this)->getParentOfType<WorkOp>();
+  Operation *after = work ? work->getNextNode() : nullptr;
+  while (after && !isa<WorkOp>(after))
+    after = after->getNextNode();
+  auto again = dyn_cast_if_present<WorkOp>(after);
+  if (!again || !again.getMarked() || work.getMarked())
+    return emitOpError("must stand inside a cta.work that has a marked one "
+                       "behind it");
   return success();
 }
 

@@ -27,6 +27,11 @@ inline bool readsNoTile(mlir::gpu::GPUFuncOp func) {
   return hasAccess && !hasTile;
 }
 
+/// Moves `role`, which stands in `work` and is all that it does, around it.
+/// Returns the role that holds the work then.
+cta::RoleOp putRoleAround(mlir::RewriterBase &rewriter, cta::WorkOp work,
+                          cta::RoleOp role);
+
 } // namespace fa
 
 #endif // FA_LIB_DIALECT_CTA_TRANSFORMS_KERNELS_H

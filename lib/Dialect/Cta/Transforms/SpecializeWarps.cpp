@@ -20,6 +20,7 @@
 
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/PatternMatch.h"
+#include "llvm/ADT/MapVector.h"
 
 using namespace mlir;
 
@@ -40,19 +41,16 @@ static constexpr int64_t kGroupWarps = 4;
 namespace {
 class RoleSplit {
 public:
-  RoleSplit(RewriterBase &rewriter, cta::WorkOp work, cta::RoleOp role)
-      : rewriter(rewriter), work(work), role(role), mappings(role.getTeams()) {}
+  RoleSplit(RewriterBase &rewriter, cta::RoleOp role)
+      : rewriter(rewriter), role(role), mappings(role.getTeams()) {}
 
   LogicalResult apply(RegisterBudgets budgets);
 
 private:
   LogicalResult stageLoads();
   LogicalResult buildLoading(int64_t registers);
-  void buildComputing(int64_t registers);
-
-  /// Builds a role in front of the work, with an empty body, and sets the
-  /// insertion point there.
-  cta::RoleOp buildRole(StringRef name, int64_t teams, int64_t registers);
+  void makeComputing(int64_t registers);
+  LogicalResult emitWork(cta::WorkOp work);
   LogicalResult emitLoads(Block &block);
   LogicalResult emitLoads(Operation &op);
   LogicalResult emitCopy(cta::CopyOp copy);
@@ -70,8 +68,7 @@ private:
   }
 
   RewriterBase &rewriter;
-  cta::WorkOp work;
-  cta::RoleOp role;
+  cta::RoleOp role; ///< around its works
   /// Values of the program to the loading role's, on behalf of each team.
   SmallVector<IRMapping> mappings;
   /// The values that differ from team to team.
@@ -89,35 +86,38 @@ static int64_t chooseStages(cta::LoadOp load) {
 }
 
 /// Turns the loads that are left into rings, those of each team into its own.
+/// The n-th load of a tile in each of several works has one ring.
 LogicalResult RoleSplit::stageLoads() {
   SmallVector<cta::LoadOp> loads;
   role.walk([&](cta::LoadOp load) { loads.push_back(load); });
-  auto func = work->getParentOfType<gpu::GPUFuncOp>();
+  auto func = role->getParentOfType<gpu::GPUFuncOp>();
+  using Key = std::tuple<Value, cta::RingType, cta::LoadKind>;
+  llvm::MapVector<Key, SmallVector<Value>> rings;
+  llvm::DenseMap<std::pair<Operation *, Value>, size_t> counts;
   for (cta::LoadOp load : loads) {
-    rewriter.setInsertionPointToStart(&func.getBody().front());
-    bool isEach = load.getKind() == cta::LoadKind::Each;
-    auto ring = cta::RingOp::create(
-        rewriter, load.getLoc(),
-        cta::RingType::get(chooseStages(load), load.getTile().getType()),
-        isEach ? rewriter.getI64IntegerAttr(role.getTeams()) : IntegerAttr());
+    auto type =
+        cta::RingType::get(chooseStages(load), load.getTile().getType());
+    SmallVector<Value> &known = rings[{load.getSource(), type, load.getKind()}];
+    Operation *work = load->getParentOfType<cta::WorkOp>();
+    size_t number = counts[{work, load.getSource()}]++;
+    bool isNew = number >= known.size();
+    if (isNew) {
+      rewriter.setInsertionPointToStart(&func.getBody().front());
+      bool isEach = load.getKind() == cta::LoadKind::Each;
+      known.push_back(cta::RingOp::create(
+          rewriter, load.getLoc(), type,
+          isEach ? rewriter.getI64IntegerAttr(role.getTeams())
+                 : IntegerAttr()));
+      number = known.size() - 1;
+    }
     std::string reason;
-    if (failed(stageLoad(rewriter, load, ring, reason))) {
-      rewriter.eraseOp(ring);
+    if (failed(stageLoad(rewriter, load, known[number], reason))) {
+      if (isNew)
+        rewriter.eraseOp(known[number].getDefiningOp());
       return load.emitError("no other role can load this tile: ") << reason;
     }
   }
   return success();
-}
-
-cta::RoleOp RoleSplit::buildRole(StringRef name, int64_t teams,
-                                 int64_t registers) {
-  rewriter.setInsertionPoint(work);
-  Location loc = role.getLoc();
-  auto built = cta::RoleOp::create(rewriter, loc, name, teams, kGroupWarps,
-                                   rewriter.getI64IntegerAttr(registers));
-  rewriter.createBlock(&built.getBody(), {}, {rewriter.getIndexType()}, {loc});
-  rewriter.setInsertionPoint(cta::YieldOp::create(rewriter, loc));
-  return built;
 }
 
 //===----------------------------------------------------------------------===//
@@ -125,7 +125,7 @@ cta::RoleOp RoleSplit::buildRole(StringRef name, int64_t teams,
 //===----------------------------------------------------------------------===//
 
 bool RoleSplit::isKnown(Value value) {
-  return !work.getBody().isAncestor(value.getParentRegion()) ||
+  return !role.getBody().isAncestor(value.getParentRegion()) ||
          mappings.front().contains(value);
 }
 
@@ -228,8 +228,8 @@ LogicalResult RoleSplit::emitBranch(scf::IfOp branch) {
 LogicalResult RoleSplit::emitLoads(Operation &op) {
   if (auto copy = dyn_cast<cta::CopyOp>(op))
     return emitCopy(copy);
-  if (&op == role)
-    return emitLoads(role.getBody().front());
+  if (auto work = dyn_cast<cta::WorkOp>(op))
+    return emitWork(work);
   bool hasCopies = op.walk([](cta::CopyOp) {
                        return WalkResult::interrupt();
                      }).wasInterrupted();
@@ -262,46 +262,56 @@ LogicalResult RoleSplit::emitLoads(Block &block) {
   return success();
 }
 
-LogicalResult RoleSplit::buildLoading(int64_t registers) {
-  cta::RoleOp loading = buildRole("load", 1, registers);
+LogicalResult RoleSplit::emitWork(cta::WorkOp work) {
   Location loc = work.getLoc();
+  auto copy = cta::WorkOp::create(rewriter, loc, work.getExtents(),
+                                  work.getOrderAttr(), work.getMarked());
+  Block &from = work.getBody().front();
+  SmallVector<Location> locs(from.getNumArguments(), loc);
+  OpBuilder::InsertionGuard guard(rewriter);
+  Block *body =
+      rewriter.createBlock(&copy.getBody(), {}, from.getArgumentTypes(), locs);
+  for (auto [argument, copied] :
+       llvm::zip(from.getArguments(), body->getArguments()))
+    map(argument, copied);
+  rewriter.setInsertionPoint(cta::YieldOp::create(rewriter, loc));
+  return emitLoads(from);
+}
+
+LogicalResult RoleSplit::buildLoading(int64_t registers) {
+  // 1. The role, in front of the other one.
+  rewriter.setInsertionPoint(role);
+  Location loc = role.getLoc();
+  auto loading =
+      cta::RoleOp::create(rewriter, loc, "load", /*teams=*/1, kGroupWarps,
+                          rewriter.getI64IntegerAttr(registers));
+  rewriter.createBlock(&loading.getBody(), {}, {rewriter.getIndexType()},
+                       {loc});
+  rewriter.setInsertionPoint(cta::YieldOp::create(rewriter, loc));
+
+  // 2. Its program.
   for (auto [team, mapping] : llvm::enumerate(mappings))
     mapping.map(role.getTeam(),
                 arith::ConstantIndexOp::create(rewriter, loc, team));
   ofTeam.insert(role.getTeam());
-  auto items = cta::WorkOp::create(rewriter, loc, work.getExtents(),
-                                   work.getOrderAttr());
-  Block &from = work.getBody().front();
-  SmallVector<Location> locs(from.getNumArguments(), loc);
-  Block *body =
-      rewriter.createBlock(&items.getBody(), {}, from.getArgumentTypes(), locs);
-  for (auto [argument, copy] :
-       llvm::zip(from.getArguments(), body->getArguments()))
-    map(argument, copy);
-  rewriter.setInsertionPoint(cta::YieldOp::create(rewriter, loc));
-  if (failed(emitLoads(from))) {
-    rewriter.eraseOp(loading);
-    return failure();
-  }
-  return success();
+  if (succeeded(emitLoads(role.getBody().front())))
+    return success();
+  rewriter.eraseOp(loading);
+  return failure();
 }
 
 //===----------------------------------------------------------------------===//
 // The computing role
 //===----------------------------------------------------------------------===//
 
-void RoleSplit::buildComputing(int64_t registers) {
-  cta::RoleOp computing = buildRole("compute", role.getTeams(), registers);
-  auto items = cta::WorkOp::create(rewriter, work.getLoc(), work.getExtents(),
-                                   work.getOrderAttr());
-  items.getBody().takeBody(work.getBody());
-  Block &program = role.getBody().front();
-  rewriter.eraseOp(program.getTerminator());
-  rewriter.inlineBlockBefore(&program, role, computing.getTeam());
-  rewriter.eraseOp(role);
-  rewriter.eraseOp(work);
+/// What is left of the role when others load.
+void RoleSplit::makeComputing(int64_t registers) {
+  rewriter.modifyOpInPlace(role, [&] {
+    role.setName("compute");
+    role.setRegs(registers);
+  });
   SmallVector<Operation *> fills;
-  computing.walk([&](Operation *op) {
+  role.walk([&](Operation *op) {
     if (isa<cta::AcquireOp, cta::CopyOp>(op))
       fills.push_back(op);
   });
@@ -312,13 +322,13 @@ void RoleSplit::buildComputing(int64_t registers) {
 LogicalResult RoleSplit::apply(RegisterBudgets budgets) {
   if (failed(stageLoads()) || failed(buildLoading(budgets.load)))
     return failure();
-  buildComputing(budgets.compute);
+  makeComputing(budgets.compute);
   return success();
 }
 
-LogicalResult fa::splitRole(RewriterBase &rewriter, cta::WorkOp work,
-                            cta::RoleOp role, RegisterBudgets budgets) {
-  return RoleSplit(rewriter, work, role).apply(budgets);
+LogicalResult fa::splitRole(RewriterBase &rewriter, cta::RoleOp role,
+                            RegisterBudgets budgets) {
+  return RoleSplit(rewriter, role).apply(budgets);
 }
 
 //===----------------------------------------------------------------------===//
@@ -344,12 +354,14 @@ private:
     cta::RoleOp role = roles.size() == 1 ? roles.front() : cta::RoleOp();
     auto work =
         role ? dyn_cast<cta::WorkOp>(role->getParentOp()) : cta::WorkOp();
-    bool loads = work && work.walk([](Operation *op) {
-                               return isa<cta::LoadOp, cta::CopyOp>(op)
-                                          ? WalkResult::interrupt()
-                                          : WalkResult::advance();
-                             })
-                             .wasInterrupted();
+    bool hasWork =
+        work || (role && !role.getBody().getOps<cta::WorkOp>().empty());
+    bool loads = hasWork && role.walk([](Operation *op) {
+                                  return isa<cta::LoadOp, cta::CopyOp>(op)
+                                             ? WalkResult::interrupt()
+                                             : WalkResult::advance();
+                                })
+                                .wasInterrupted();
     if (!loads) {
       emitWarning(func.getLoc())
           << "specialize-warps finds no cta.work with one role that loads in '"
@@ -369,7 +381,9 @@ private:
     // 3. The split.
     IRRewriter rewriter(func.getContext());
     int64_t teams = role.getTeams();
-    if (failed(splitRole(rewriter, work, role, *budgets)))
+    if (work)
+      role = putRoleAround(rewriter, work, role);
+    if (failed(splitRole(rewriter, role, *budgets)))
       return failure();
     simplify(rewriter, func);
     ++numKernels;

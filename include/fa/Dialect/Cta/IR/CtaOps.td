@@ -31,13 +31,41 @@ def Cta_WorkOp : Cta_Op<"work", [
     extent. The first coordinate runs fastest. `order` says which start first,
     and whether a block runs one item or many.
 
+    `marked`: runs only those of the block's items that `cta.mark` has marked,
+    in the work in front of it, which is for the same items; and no team begins
+    before all teams that mark have ended that one. What they have stored there
+    comes before what is stored here. An item that is not marked may be run too,
+    so that several may share a mark.
+
     ```mlir
     cta.work (%qi, %h, %b) in (%nq, %nh, %nb) order(#cta.order<lpt>) { ... }
+    cta.work marked (%qi, %h, %b) in (%nq, %nh, %nb) order(#cta.order<lpt>) { ... }
     ```
   }];
-  let arguments = (ins Variadic<Index>:$extents, Cta_OrderAttr:$order);
+  let arguments = (ins Variadic<Index>:$extents, Cta_OrderAttr:$order,
+                       UnitAttr:$marked);
+  let builders = [OpBuilder<(ins "::mlir::ValueRange":$extents,
+                                 "::fa::cta::OrderAttr":$order), [{
+    build($_builder, $_state, extents, order, /*marked=*/false);
+  }]>];
   let regions = (region SizedRegion<1>:$body);
   let hasCustomAssemblyFormat = 1;
+  let hasVerifier = 1;
+}
+
+def Cta_MarkOp : Cta_Op<"mark"> {
+  let summary = "marks the work item as one to be done again";
+  let description = [{
+    Where any element of the predicate is true in the team's fragment, the work
+    item is one of those that a `cta.work marked` behind this one runs. Several
+    teams may mark one item.
+
+    ```mlir
+    cta.mark %bad : vector<64xi1>
+    ```
+  }];
+  let arguments = (ins VectorOfAnyRankOf<[I1]>:$predicate);
+  let assemblyFormat = "$predicate attr-dict `:` type($predicate)";
   let hasVerifier = 1;
 }
 
@@ -397,6 +425,21 @@ def Cta_MeetOp : Cta_Op<"meet"> {
   }];
   let assemblyFormat = "attr-dict";
   let hasVerifier = 1;
+}
+
+def Cta_AnyOp : Cta_Op<"any"> {
+  let summary = "whether an element is true in any team's fragment";
+  let description = [{
+    All teams of the role meet, and all get the same answer, on which they may
+    branch together (`scf.if`), also to what all of them have to reach.
+
+    ```mlir
+    %again = cta.any %bad : vector<64xi1>
+    ```
+  }];
+  let arguments = (ins VectorOfAnyRankOf<[I1]>:$predicate);
+  let results = (outs I1:$result);
+  let assemblyFormat = "$predicate attr-dict `:` type($predicate)";
 }
 
 def Cta_LookupOp : Cta_Op<"lookup", [NoMemoryEffect]> {

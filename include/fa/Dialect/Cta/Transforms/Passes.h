@@ -41,12 +41,11 @@ mlir::FailureOr<int64_t> prefetchChain(mlir::RewriterBase &rewriter,
                                        llvm::ArrayRef<mlir::scf::ForOp> chain,
                                        std::string &reason);
 
-/// Replaces `work`, which holds `role`, by a role that fills rings and one that
-/// reads them, each with all work items. Fails with a diagnostic where copies
+/// Takes the filling of rings out of `role`, which holds its work, into a role
+/// in front of it, with all work items. Fails with a diagnostic where copies
 /// depend on what is computed; what was staged until then stays.
 mlir::LogicalResult splitRole(mlir::RewriterBase &rewriter,
-                              fa::cta::WorkOp work, fa::cta::RoleOp role,
-                              RegisterBudgets budgets);
+                              fa::cta::RoleOp role, RegisterBudgets budgets);
 
 /// Pipelines loops that follow one another, each with two products in its body:
 /// the second runs one block late, through all of them. Fails, saying why in

@@ -47,6 +47,60 @@ def StageTiles : Pass<"stage-tiles"> {
   let dependentDialects = ["::fa::cta::CtaDialect"];
 }
 
+def DeferRedo : Pass<"defer-redo"> {
+  let summary = "Does the items again that need it after all others";
+  let description = [{
+    Level D to D. Where all teams ask each other whether a tile must be done
+    again (`cta.any`, which `rescale=first-max` leaves behind the loops), and
+    branch, a role that only loads could not follow. Here the role gets two
+    works instead of the branch: the first goes on as if nothing had to be done
+    again, and marks the item where something has; the second, which is marked,
+    does those items from the beginning as if everything had to, without what
+    only the first one needs. Both roles that --specialize-warps makes of this
+    run both works. Nobody waits between two items: teams wait once, between the
+    works.
+
+    What an item stores is stored by both; the second comes later. Kernels
+    without `cta.any` are left as they are. Refused: a question that is not
+    asked in the role itself, or does not decide one branch; programs with rings
+    (run it before --stage-tiles).
+
+    Before:
+    ```mlir
+    cta.work (%b) in (%n) order(#cta.order<natural>) {
+      cta.role "all" teams(%w in 2) warps(4) {
+        %fast:3 = scf.for ... { ... }
+        %any = cta.any %bad : vector<64xi1>
+        %r:3 = scf.if %any -> (...) {
+          %exact:3 = scf.for ... { ... }
+          scf.yield %exact#0, %exact#1, %exact#2 : ...
+        } else {
+          scf.yield %fast#0, %fast#1, %fast#2 : ...
+        }
+        ... cta.store %o ... of %r ...
+      }
+    }
+    ```
+    After:
+    ```mlir
+    cta.role "all" teams(%w in 2) warps(4) {
+      cta.work (%b) in (%n) order(#cta.order<natural>) {
+        %fast:3 = scf.for ... { ... }
+        cta.mark %bad : vector<64xi1>
+        ... cta.store %o ... of %fast ...
+      }
+      cta.work marked (%b) in (%n) order(#cta.order<natural>) {
+        %exact:3 = scf.for ... { ... }
+        ... cta.store %o ... of %exact ...
+      }
+    }
+    ```
+  }];
+  let statistics = [Statistic<"numKernels", "kernels",
+                              "Kernels with two works">];
+  let dependentDialects = ["::fa::cta::CtaDialect"];
+}
+
 def Prefetch : Pass<"prefetch"> {
   let summary = "Starts the copies of a block before the block that needs it";
   let description = [{
@@ -114,7 +168,9 @@ def SpecializeWarps : Pass<"specialize-warps"> {
 
     Loads that --stage-tiles left become rings: of one stage outside of loops,
     and each team's own (`each`) where every team loads its own tile. The loading
-    role fills those for one team after the other.
+    role fills those for one team after the other. A role that holds several
+    works (--defer-redo) is divided with all of them, and loads of one tile in
+    several works share a ring.
 
     Registers move from the loading role to the computing one (`setmaxnreg`).
     The budgets are within what the launch gives all threads: for two teams 24
