@@ -96,10 +96,12 @@ const AblationStep *fa::findAblationStep(StringRef name) {
 const AblationStep &fa::getFa2Step() { return *findAblationStep("fa2"); }
 const AblationStep &fa::getFa3Step() { return *findAblationStep("fa3"); }
 
-/// Whether kernels follow lists of blocks: the parts of split keys are ranges.
+/// Whether kernels follow lists of blocks: the parts of split keys are ranges,
+/// and teams that divide keys divide blocks that loops cut.
 static bool hasListKernels(const PipelineOptions &options,
                            const PassChoice &passes) {
-  return options.splitKV.empty() && passes.interchange;
+  return options.splitKV.empty() && passes.interchange &&
+         options.partition != "split_k";
 }
 
 /// Levels A to C.
