@@ -76,11 +76,15 @@ static constexpr int64_t kMaskRegisters = 8;
 static constexpr int64_t kLookupRegisters = 45;
 /// The same for tensors that are read by query or by key alone: document ids do
 /// not spill at D 128 with warpgroups of 128 keys.
-static constexpr int64_t kLineLookupRegisters = 36;
+static constexpr int64_t kLineLookupRegisters = 32;
 /// What a list of blocks takes, as masks that read tensors have: the place of
 /// the block that is copied next. A mask that is a matrix spills 4 registers at
 /// D 64 and 32 rows.
-static constexpr int64_t kListRegisters = 4;
+static constexpr int64_t kListRegisters = 8;
+/// What a list takes more where blocks may be folded again (first-max):
+/// document ids spill a register at D 128 with warpgroups of 112 keys, none
+/// with 96.
+static constexpr int64_t kRedoneListRegisters = 20;
 /// What a sequence's own first row and length take: packed sequences spill 26
 /// registers, a cache 13.
 static constexpr int64_t kSequenceRegisters = 32;
@@ -114,6 +118,21 @@ static int64_t countLookupRegisters(ForwardOp op) {
                                 (isOfMask ? kListRegisters : 0));
   });
   return registers;
+}
+
+/// Whether the mask reads tensors by query or by key, so that its blocks are
+/// known at run time only.
+static bool listsBlocks(ForwardOp op) {
+  return op.getMaskRegion()
+      .walk([&](tensor::ExtractOp extract) {
+        for (BlockArgument place :
+             op.getMaskRegion().getArguments().take_back(2))
+          for (Value index : extract.getIndices())
+            if (dependsOn(index, place))
+              return WalkResult::interrupt();
+        return WalkResult::advance();
+      })
+      .wasInterrupted();
 }
 
 /// The registers of a thread that the variant of `op` takes beside what causal
@@ -156,11 +175,11 @@ struct ChooseSchedulePass
         signalPassFailure();
       return;
     }
-    ScheduleProblem problem = getProblem(ops.front());
+    ScheduleProblem problem = getProblemOfPolicy(ops.front());
     if (std::optional<Schedule> schedule = getSchedule(function))
       return keep(*schedule, problem);
     for (ForwardOp op : ops) {
-      ScheduleProblem other = getProblem(op);
+      ScheduleProblem other = getProblemOfPolicy(op);
       if (other.headDim != problem.headDim ||
           other.headDimV != problem.headDimV ||
           other.elementBytes != problem.elementBytes) {
@@ -225,6 +244,14 @@ private:
     function->emitWarning(
         "--choose-schedule keeps the schedule that is there already");
     ++numKept;
+  }
+
+  /// The problem, with what its rescale policy takes.
+  ScheduleProblem getProblemOfPolicy(ForwardOp op) {
+    ScheduleProblem problem = getProblem(op);
+    if (rescale == nameRescale(fa::Rescale::FirstMax) && listsBlocks(op))
+      problem.variantRegisters += kRedoneListRegisters;
+    return problem;
   }
 
   /// A schedule without a GPU in mind.
