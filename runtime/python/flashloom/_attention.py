@@ -98,7 +98,12 @@ def forward(
     """(o, lse) of tensors in the order [batch, heads, seq, dim]; see `attention`."""
     if not (q.is_cuda and k.is_cuda and v.is_cuda):
         _check_devices(q, k, v)
-    if torch.is_grad_enabled() and (q.requires_grad or k.requires_grad or v.requires_grad):
+    # While tracing, the operator itself says so: the compiler would drop the text of an error raised here.
+    if (
+        torch.is_grad_enabled()
+        and (q.requires_grad or k.requires_grad or v.requires_grad)
+        and not torch.compiler.is_compiling()
+    ):
         raise UnsupportedError(_op.NO_BACKWARD)
     if scale is None:
         scale = max(q.shape[-1], 1) ** -0.5

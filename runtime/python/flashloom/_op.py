@@ -131,5 +131,5 @@ def forward(
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """`launch` through the operator, or at once where that makes no difference: the dispatcher takes twice as long as
     the launch. No input may require grad while gradients are recorded, and all must be on the GPU."""
-    call = launch if q.is_cuda and _is_plain(q, k, v) else _dispatched
+    call = launch if _is_plain(q, k, v) and q.is_cuda else _dispatched
     return call(q, k, v, scale, variant, library, tensors, scalars, names)

@@ -11,6 +11,7 @@ import support
 import torch
 import torch.nn.functional as F
 from support import Folder, decode_kernel, kernel
+from torch._subclasses.fake_tensor import FakeTensorMode
 
 import flashloom
 from flashloom import InvalidArgumentError, NoKernelError, UnsupportedError, _attention, _library, _op
@@ -176,6 +177,24 @@ class Operator(OnTheCpu):
                 o, found = block(q, k, v)
                 self.close(o, F.relu(causal + wanted(q, k, v)[0]), atol=0.05)
                 self.close(found, lse, atol=1e-4)
+
+    def test_gradients_are_refused_while_tracing(self):
+        torch.compiler.reset()
+        q = draw(1, 2, 3, 8).requires_grad_()
+        with self.assertRaisesRegex(Exception, "no backward pass yet"):
+            torch.compile(lambda q: flashloom.attention(q * 2, q, q).sum(), backend="aot_eager")(q)
+
+    def test_the_dispatcher_is_passed_by_only_where_nothing_listens(self):
+        q = draw(1, 2, 3, 8)
+        self.assertTrue(_op._is_plain(q, q, q))
+        self.assertFalse(_op._is_plain(q, torch.nn.Parameter(q), q))
+        with FakeTensorMode() as mode:
+            self.assertFalse(_op._is_plain(q, q, q))
+        fake = mode.from_tensor(q)
+        self.assertFalse(_op._is_plain(q, q, fake))
+        seen = []
+        torch.vmap(lambda x: seen.append(_op._is_plain(x, x, x)) or x)(q)
+        self.assertEqual(seen, [False])
 
     def test_tensors_of_two_devices(self):
         q = draw(1, 2, 3, 8)
