@@ -42,6 +42,16 @@ def kernel(name: str, **fields) -> dict:
     return {**_FIELDS, "params": _PARAMS, "grid": _GRID, "name": name, "file": f"{name}.cubin", **fields}
 
 
+def extras_kernel(name: str, **fields) -> dict:
+    """An entry that also takes the tensor `ids`, i32 [batch], and the scalars `cap` of f32 and `first` of i32."""
+    extras = [
+        {"kind": "tensor", "name": "ids", "dtype": "i32", "rank": 1, "sizes": [["batch"]]},
+        {"kind": "scalar", "name": "cap", "dtype": "f32"},
+        {"kind": "scalar", "name": "first", "dtype": "i32"},
+    ]
+    return kernel(name, params=_PARAMS + extras, **fields)
+
+
 def decode_kernel(name: str, **fields) -> dict:
     """An entry of two launches with a workspace of f32 [batch, heads, seq_q, 8] between them."""
     entry = kernel(name, **fields)

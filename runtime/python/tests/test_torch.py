@@ -10,7 +10,7 @@ from unittest import mock
 import support
 import torch
 import torch.nn.functional as F
-from support import Folder, decode_kernel, kernel
+from support import Folder, decode_kernel, extras_kernel, kernel
 from torch._subclasses.fake_tensor import FakeTensorMode
 
 import flashloom
@@ -49,7 +49,12 @@ def bottom_right(rows, keys):
 
 class OnTheCpu(unittest.TestCase):
     def setUp(self):
-        folder = Folder(kernel("full"), kernel("causal", variant="causal"), decode_kernel("idle", variant="plan"))
+        folder = Folder(
+            kernel("full"),
+            kernel("causal", variant="causal"),
+            decode_kernel("idle-plan", variant="plan"),
+            extras_kernel("idle-extras", variant="mine"),
+        )
         self.addCleanup(folder.cleanup)
         STREAMS.clear()
         stream = lambda device: STREAMS.append(device) or 0
@@ -101,6 +106,20 @@ class Attention(OnTheCpu):
     def test_a_variant_by_name_with_a_workspace(self):
         q = draw(1, 2, 3, 8)
         self.assertEqual(flashloom.attention(q, q, q, variant="plan", library=self.library).shape, q.shape)
+
+    def test_extras_by_name(self):
+        q, ids = draw(2, 2, 3, 8), torch.zeros(2, dtype=torch.int32)
+        run = lambda **extras: flashloom.attention(q, q, q, variant="mine", extras=extras)
+        good = dict(cap=2.5, ids=ids, first=3)
+        self.assertEqual(run(**good).shape, q.shape)
+        for change, text in [
+            (dict(ids=ids.float()), "ids: dtype must be i32"),
+            (dict(ids=ids[:1]), r"ids: size of dimension 0 must be 2 \(batch\)"),
+            (dict(cap=2), "cap: dtype must be f32"),
+            (dict(first=3.0), "first: dtype must be i32"),
+        ]:
+            with self.subTest(text), self.assertRaisesRegex(InvalidArgumentError, text):
+                run(**{**good, **change})
 
     def test_no_kernel_for_it(self):
         q = draw(1, 2, 3, 8)
@@ -168,7 +187,7 @@ class Operator(OnTheCpu):
 
             @torch.compile(backend="aot_eager", fullgraph=True, dynamic=dynamic)
             def block(q, k, v):
-                o, lse = flashloom.attention(q * 1, k, v, causal=True, return_lse=True)
+                o, lse = flashloom.attention(q * 1, k, v, causal=True, return_lse=True, library=self.library)
                 return F.relu(o + flashloom.scaled_dot_product_attention(q, k, v, enable_gqa=True)), lse
 
             for rows in (3, 4):
