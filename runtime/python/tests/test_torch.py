@@ -12,6 +12,7 @@ import torch
 import torch.nn.functional as F
 from support import Folder, decode_kernel, extras_kernel, kernel
 from torch._subclasses.fake_tensor import FakeTensorMode
+from torch.fx.experimental.proxy_tensor import make_fx
 
 import flashloom
 from flashloom import InvalidArgumentError, NoKernelError, UnsupportedError, _attention, _library, _op
@@ -180,6 +181,14 @@ class Operator(OnTheCpu):
                 flashloom.attention(*(x.to("meta") for x in tensors), return_lse=True),
             ):
                 self.assertEqual((real.shape, real.stride(), real.dtype), (meta.shape, meta.stride(), meta.dtype))
+
+    def test_tensors_of_a_gpu_are_traced_without_one(self):
+        with FakeTensorMode():
+            q = torch.empty(2, 3, 4, 8, device="cuda:0", dtype=torch.bfloat16)
+            traced = make_fx(lambda q: flashloom.flash_attn_func(q, q, q, causal=True))(q)
+            o = traced(q)
+        self.assertIn("torch.ops.flashloom.attention.default(", traced.code)
+        self.assertEqual((o.shape, o.stride(), str(o.device)), (q.shape, q.stride(), "cuda:0"))
 
     def test_compiles_into_one_graph(self):
         for dynamic in (False, True):
