@@ -81,6 +81,9 @@ static constexpr int64_t kLineLookupRegisters = 36;
 /// the block that is copied next. A mask that is a matrix spills 4 registers at
 /// D 64 and 32 rows.
 static constexpr int64_t kListRegisters = 4;
+/// What a maximum that is kept, and the mark of a row that outgrew it, take
+/// beside that: document ids with 112 keys spill at D 128.
+static constexpr int64_t kFirstMaxListRegisters = 16;
 /// What a sequence's own first row and length take: packed sequences spill 26
 /// registers, a cache 13.
 static constexpr int64_t kSequenceRegisters = 32;
@@ -114,6 +117,13 @@ static int64_t countLookupRegisters(ForwardOp op) {
                                 (isOfMask ? kListRegisters : 0));
   });
   return registers;
+}
+
+/// Whether the mask of `op` reads a tensor: its blocks come from lists.
+static bool listsBlocks(ForwardOp op) {
+  return op.getMaskRegion()
+      .walk([](tensor::ExtractOp) { return WalkResult::interrupt(); })
+      .wasInterrupted();
 }
 
 /// The registers of a thread that the variant of `op` takes beside what causal
@@ -176,6 +186,9 @@ struct ChooseSchedulePass
       return signalPassFailure();
     }
     problem.heldStates = heldStates;
+    if (rescale == nameRescale(fa::Rescale::FirstMax) &&
+        listsBlocks(ops.front()))
+      problem.variantRegisters += kFirstMaxListRegisters;
     std::optional<Schedule> schedule = choose(problem, ops.front());
     if (!schedule)
       return signalPassFailure();
