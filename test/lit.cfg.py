@@ -1,5 +1,6 @@
-# Flashloom's lit suite. Features: ptxas, gpu, clang-format, git, and the machine's name (x86_64).
+# Flashloom's lit suite. Features: ptxas, gpu, clang-format, git, torch, and the machine's name (x86_64).
 #   --param verify-roundtrip=1   fa-opt prints, parses and compares each test's IR before the passes run
+#   --param torch-python=PATH    the Python that has PyTorch (the build's own)
 import os
 import platform
 import re
@@ -27,6 +28,12 @@ import ctypes, sys
 driver = ctypes.CDLL("libcuda.so.1")
 count = ctypes.c_int()
 sys.exit(driver.cuInit(0) or driver.cuDeviceGetCount(ctypes.byref(count)) or count.value == 0)
+"""
+
+# Exits with 0 where PyTorch is installed and has torch.library.custom_op, without the seconds of importing it.
+TORCH_PROBE = """
+import importlib.metadata, sys
+sys.exit(tuple(map(int, importlib.metadata.version("torch").split(".")[:2])) < (2, 4))
 """
 
 
@@ -62,6 +69,9 @@ if has_clang_format():
     config.available_features.add("clang-format")
 if succeeds("git", "-C", config.fa_source_dir, "ls-files"):
     config.available_features.add("git")
+torch_python = lit_config.params.get("torch-python", config.python)
+if succeeds(torch_python, "-c", TORCH_PROBE):
+    config.available_features.add("torch")
 
 # A tool's name where it is a word of its own becomes its path, under a time limit (lit's own limit needs a Python
 # package that may be missing). By KILL: the `not` tool takes the end by a signal for a failure.
@@ -73,6 +83,8 @@ for tool in ["fa-opt", "fa-run", "fa-gen", "fa-lsp-server", "fa-fuzz", "fa-bench
 
 config.substitutions += [
     ("%python", config.python),
+    ("%torch_python", torch_python),
+    ("%fake_cuda", os.path.join(config.fa_binary_dir, "runtime", "test", "fake-cuda", "libcuda.so.1")),
     ("%cmake", config.cmake),
     ("%nm", config.nm),
     ("%fa_source", config.fa_source_dir),

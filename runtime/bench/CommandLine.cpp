@@ -113,13 +113,21 @@ static bool setLayout(Options &options, const std::string &text) {
   return true;
 }
 
-static bool setTimeout(Options &options, const std::string &text) {
+static bool parsePositive(const std::string &text, double &value) {
   char *end = nullptr;
-  double value = std::strtod(text.c_str(), &end);
-  if (text.empty() || *end || !std::isfinite(value) || value <= 0)
+  double parsed = std::strtod(text.c_str(), &end);
+  if (text.empty() || *end || !std::isfinite(parsed) || parsed <= 0)
     return false;
-  options.timeoutS = value;
+  value = parsed;
   return true;
+}
+
+static bool setTimeout(Options &options, const std::string &text) {
+  return parsePositive(text, options.timeoutS);
+}
+
+static bool setLogits(Options &options, const std::string &text) {
+  return parsePositive(text, options.logits);
 }
 
 static bool setSeed(Options &options, const std::string &text) {
@@ -257,6 +265,11 @@ static const Flag kFlags[] = {
      {Verb::Time},
      setSq,
      "decoding: N queries, --seqs keys, --batch, --heads; rate is GB/s"},
+    {"--logits",
+     "X",
+     {Verb::Time},
+     setLogits,
+     "scores X times as large, as of q times X (1)"},
     {"--batch", "B", {Verb::Time}, setBatch, "of decoding (16)"},
     {"--heads", "H[/Hkv]", {Verb::Time}, setHeads, "of decoding (32/8)"},
     {"--runs", "N", kTiming, setRuns, "timed launches a cell (30)"},

@@ -52,6 +52,8 @@ struct Options {
   /// queries as keys.
   int64_t sq = 0;
   int64_t batch = 16, heads = 32, kvHeads = 8; ///< of decoding
+  /// What the scale is multiplied by.
+  double logits = 1;
   int runs = 30, warmup = 10;
   bool verboseClock = false;
 };

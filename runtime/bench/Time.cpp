@@ -87,6 +87,7 @@ bool Timer::timeCell(size_t index, int64_t seq, const Buffers &buffers) {
     fa_forward_params params = cellParams(
         kernel, variant.isPacked ? packed(sizes) : sizes, buffers, layout);
     extras.addTo(params);
+    params.scale *= float(options.logits);
     params.splits = kernel.plan.maxSplits ? int32_t(options.splits) : 0;
     Workspace workspace(device, library, index, rt::checkProblem(&params),
                         params);

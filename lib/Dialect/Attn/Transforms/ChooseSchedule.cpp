@@ -81,10 +81,9 @@ static constexpr int64_t kLineLookupRegisters = 32;
 /// the block that is copied next. A mask that is a matrix spills 4 registers at
 /// D 64 and 32 rows.
 static constexpr int64_t kListRegisters = 8;
-/// What a list takes more where blocks may be folded again (first-max):
-/// document ids spill a register at D 128 with warpgroups of 112 keys, none
-/// with 96.
-static constexpr int64_t kRedoneListRegisters = 20;
+/// What a maximum that is kept, and the mark of a row that outgrew it, take
+/// beside that: document ids with 112 keys spill at D 128.
+static constexpr int64_t kFirstMaxListRegisters = 20;
 /// What a sequence's own first row and length take: packed sequences spill 26
 /// registers, a cache 13.
 static constexpr int64_t kSequenceRegisters = 32;
@@ -175,11 +174,11 @@ struct ChooseSchedulePass
         signalPassFailure();
       return;
     }
-    ScheduleProblem problem = getProblemOfPolicy(ops.front());
+    ScheduleProblem problem = getProblem(ops.front());
     if (std::optional<Schedule> schedule = getSchedule(function))
       return keep(*schedule, problem);
     for (ForwardOp op : ops) {
-      ScheduleProblem other = getProblemOfPolicy(op);
+      ScheduleProblem other = getProblem(op);
       if (other.headDim != problem.headDim ||
           other.headDimV != problem.headDimV ||
           other.elementBytes != problem.elementBytes) {
@@ -195,6 +194,9 @@ struct ChooseSchedulePass
       return signalPassFailure();
     }
     problem.heldStates = heldStates;
+    if (rescale == nameRescale(fa::Rescale::FirstMax) &&
+        listsBlocks(ops.front()))
+      problem.variantRegisters += kFirstMaxListRegisters;
     std::optional<Schedule> schedule = choose(problem, ops.front());
     if (!schedule)
       return signalPassFailure();
@@ -244,14 +246,6 @@ private:
     function->emitWarning(
         "--choose-schedule keeps the schedule that is there already");
     ++numKept;
-  }
-
-  /// The problem, with what its rescale policy takes.
-  ScheduleProblem getProblemOfPolicy(ForwardOp op) {
-    ScheduleProblem problem = getProblem(op);
-    if (rescale == nameRescale(fa::Rescale::FirstMax) && listsBlocks(op))
-      problem.variantRegisters += kRedoneListRegisters;
-    return problem;
   }
 
   /// A schedule without a GPU in mind.
