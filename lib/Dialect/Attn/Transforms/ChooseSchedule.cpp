@@ -76,14 +76,14 @@ static constexpr int64_t kMaskRegisters = 8;
 static constexpr int64_t kLookupRegisters = 45;
 /// The same for tensors that are read by query or by key alone: document ids do
 /// not spill at D 128 with warpgroups of 128 keys.
-static constexpr int64_t kLineLookupRegisters = 36;
+static constexpr int64_t kLineLookupRegisters = 32;
 /// What a list of blocks takes, as masks that read tensors have: the place of
 /// the block that is copied next. A mask that is a matrix spills 4 registers at
 /// D 64 and 32 rows.
-static constexpr int64_t kListRegisters = 4;
+static constexpr int64_t kListRegisters = 8;
 /// What a maximum that is kept, and the mark of a row that outgrew it, take
 /// beside that: document ids with 112 keys spill at D 128.
-static constexpr int64_t kFirstMaxListRegisters = 16;
+static constexpr int64_t kFirstMaxListRegisters = 20;
 /// What a sequence's own first row and length take: packed sequences spill 26
 /// registers, a cache 13.
 static constexpr int64_t kSequenceRegisters = 32;
@@ -119,10 +119,18 @@ static int64_t countLookupRegisters(ForwardOp op) {
   return registers;
 }
 
-/// Whether the mask of `op` reads a tensor: its blocks come from lists.
+/// Whether the mask reads tensors by query or by key, so that its blocks are
+/// known at run time only.
 static bool listsBlocks(ForwardOp op) {
   return op.getMaskRegion()
-      .walk([](tensor::ExtractOp) { return WalkResult::interrupt(); })
+      .walk([&](tensor::ExtractOp extract) {
+        for (BlockArgument place :
+             op.getMaskRegion().getArguments().take_back(2))
+          for (Value index : extract.getIndices())
+            if (dependsOn(index, place))
+              return WalkResult::interrupt();
+        return WalkResult::advance();
+      })
       .wasInterrupted();
 }
 
