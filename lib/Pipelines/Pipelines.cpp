@@ -225,6 +225,7 @@ void fa::buildWarpgroupPipeline(OpPassManager &pm,
   OpPassManager &kernels = pm.nest<gpu::GPUModuleOp>();
   if (passes.specializeWarps)
     kernels.addPass(createDeferRedo());
+  kernels.addPass(createFoldSums());
   kernels.addPass(createStageTiles());
   if (passes.specializeWarps)
     kernels.addPass(createSpecializeWarps());

@@ -5,7 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Broadcasts, shape casts, reductions, and the numbers of rows and columns.
+// Broadcasts, shape casts, reductions, folds, and the numbers of rows and
+// columns.
 //
 //===----------------------------------------------------------------------===//
 
@@ -199,12 +200,25 @@ static FailureOr<Datum> reduction(Operation *op, ArrayRef<Datum> in) {
   return Datum(FragmentPtr(std::move(result)));
 }
 
+/// Adds columns onto those of the accumulator, in turn.
+static FailureOr<Datum> fold(Operation *, ArrayRef<Datum> in) {
+  const Fragment &source = **std::get_if<FragmentPtr>(&in[0]);
+  auto result = std::make_shared<Fragment>(**std::get_if<FragmentPtr>(&in[1]));
+  int64_t cols = result->cols();
+  for (int64_t r = 0; r < source.rows(); ++r)
+    for (int64_t c = 0; c < source.cols(); ++c)
+      result->floats[r * cols + c % cols] +=
+          source.floats[r * source.cols() + c];
+  return Datum(FragmentPtr(std::move(result)));
+}
+
 const Evaluator *fa::sim::findRearrangement(StringRef name) {
   static const llvm::StringMap<Evaluator> table = [] {
     llvm::StringMap<Evaluator> result;
     result["vector.broadcast"] = broadcast;
     result["vector.shape_cast"] = castShape;
     result["vector.multi_reduction"] = reduction;
+    result["cta.fold"] = fold;
     result["cta.row"] = iota<true>;
     result["cta.col"] = iota<false>;
     return result;

@@ -156,6 +156,34 @@ private:
   }
 };
 
+/// Each thread adds what it has of the same columns, modulo the accumulator's.
+struct ConvertFold : FragmentPattern<cta::FoldOp> {
+  using FragmentPattern::FragmentPattern;
+
+  LogicalResult
+  matchAndRewrite(cta::FoldOp op, OpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    std::optional<FragmentLayout> from =
+        converter.getLayout(op.getValue().getType());
+    std::optional<FragmentLayout> to =
+        converter.getLayout(op.getAcc().getType());
+    if (!from || !to || from->kind != FragmentKind::Matrix ||
+        to->kind != FragmentKind::Matrix)
+      return rewriter.notifyMatchFailure(op, "no fragments");
+    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
+    SmallVector<Value> source = toElements(b, adaptor.getValue());
+    SmallVector<Value> sums = toElements(b, adaptor.getAcc());
+    for (int64_t s = 0; s < from->slabs(); ++s)
+      for (int64_t n = 0; n < from->blocks(); ++n)
+        for (int64_t e = 0; e < 4; ++e) {
+          Value &sum = sums[to->index(s, n % to->blocks(), e)];
+          sum = arith::AddFOp::create(b, sum, source[from->index(s, n, e)]);
+        }
+    rewriter.replaceOp(op, fromElements(b, adaptor.getAcc().getType(), sums));
+    return success();
+  }
+};
+
 /// `base` plus the thread's own row: 16 * warp + lane / 4.
 struct ConvertRow : FragmentPattern<cta::RowOp> {
   using FragmentPattern::FragmentPattern;
@@ -370,8 +398,8 @@ void fa::populateVectorPatterns(const FragmentTypeConverter &converter,
                                 const Kernel &kernel,
                                 RewritePatternSet &patterns) {
   patterns
-      .add<ConvertBroadcast, ConvertShapeCast, ConvertReduction, ConvertRow,
-           ConvertCol, ConvertColumnCompare, ConvertDistances<arith::SIToFPOp>,
-           ConvertDistances<arith::MulFOp>>(converter, patterns.getContext(),
-                                            kernel);
+      .add<ConvertBroadcast, ConvertShapeCast, ConvertReduction, ConvertFold,
+           ConvertRow, ConvertCol, ConvertColumnCompare,
+           ConvertDistances<arith::SIToFPOp>, ConvertDistances<arith::MulFOp>>(
+          converter, patterns.getContext(), kernel);
 }

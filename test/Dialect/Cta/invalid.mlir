@@ -526,3 +526,23 @@ gpu.module @kernels {
     gpu.return
   }
 }
+
+// -----
+
+gpu.module @kernels {
+  gpu.func @fold_rows(%p: vector<64x128xf32>, %a: vector<32x8xf32>) kernel {
+    // expected-error @below {{expects as many rows as the accumulator's 32, but found 64}}
+    %s = cta.fold %p onto %a : vector<64x128xf32>, vector<32x8xf32>
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kernels {
+  gpu.func @fold_columns(%p: vector<64x128xf32>, %a: vector<64x24xf32>) kernel {
+    // expected-error @below {{expects columns in multiples of the accumulator's 24, but found 128}}
+    %s = cta.fold %p onto %a : vector<64x128xf32>, vector<64x24xf32>
+    gpu.return
+  }
+}

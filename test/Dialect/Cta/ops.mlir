@@ -85,6 +85,13 @@ gpu.module @kernels {
     gpu.return
   }
 
+  // CHECK-LABEL: gpu.func @fold
+  gpu.func @fold(%p: vector<64x128xf32>, %a: vector<64x8xf32>) kernel {
+    // CHECK: cta.fold %{{.*}} onto %{{.*}} : vector<64x128xf32>, vector<64x8xf32>
+    %s = cta.fold %p onto %a : vector<64x128xf32>, vector<64x8xf32>
+    gpu.return
+  }
+
   // CHECK-LABEL: gpu.func @again
   gpu.func @again(%n: index, %flag: i1) kernel {
     cta.role "all" teams(%w in 2) warps(4) {

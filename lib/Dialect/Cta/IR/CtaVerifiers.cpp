@@ -312,6 +312,17 @@ LogicalResult CombineOp::verify() {
   return verifyInRole(*this);
 }
 
+LogicalResult FoldOp::verify() {
+  VectorType value = getValue().getType(), acc = getAcc().getType();
+  if (value.getDimSize(0) != acc.getDimSize(0))
+    return emitOpError("expects as many rows as the accumulator's ")
+           << acc.getDimSize(0) << ", but found " << value.getDimSize(0);
+  if (value.getDimSize(1) % acc.getDimSize(1))
+    return emitOpError("expects columns in multiples of the accumulator's ")
+           << acc.getDimSize(1) << ", but found " << value.getDimSize(1);
+  return success();
+}
+
 LogicalResult MeetOp::verify() { return verifyInRole(*this); }
 
 /// The shape that holds all of `indices`: [R], [1, C] or [R, C]; empty where

@@ -413,6 +413,27 @@ def Cta_CombineOp : Cta_Op<"combine", [AllTypesMatch<["value", "result"]>]> {
   let hasVerifier = 1;
 }
 
+def Cta_FoldOp : Cta_Op<"fold", [Pure, AllTypesMatch<["acc", "result"]>]> {
+  let summary = "adds a fragment's columns onto fewer";
+  let description = [{
+    To column c of the accumulator's n columns are added columns c, c + n,
+    c + 2n and so on of the value. With n = 8 a thread has all elements of such
+    a sum, so that threads need not ask each other; what is left to do for a sum
+    over whole rows is `vector.multi_reduction` over the n columns.
+
+    ```mlir
+    %s = cta.fold %p onto %a : vector<64x128xf32>, vector<64x8xf32>
+    ```
+  }];
+  let arguments = (ins VectorOfRankAndType<[2], [F32]>:$value,
+                       VectorOfRankAndType<[2], [F32]>:$acc);
+  let results = (outs VectorOfRankAndType<[2], [F32]>:$result);
+  let assemblyFormat = [{
+    $value `onto` $acc attr-dict `:` type($value) `,` type($acc)
+  }];
+  let hasVerifier = 1;
+}
+
 def Cta_MeetOp : Cta_Op<"meet"> {
   let summary = "all teams of the role meet";
   let description = [{

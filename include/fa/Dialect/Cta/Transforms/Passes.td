@@ -101,6 +101,40 @@ def DeferRedo : Pass<"defer-redo"> {
   let dependentDialects = ["::fa::cta::CtaDialect"];
 }
 
+def FoldSums : Pass<"fold-sums"> {
+  let summary = "Keeps row sums in parts until a loop's end";
+  let description = [{
+    Level D to D. A row vector that a loop carries, and that its body does
+    nothing with but add the sums of a fragment's rows, is carried as sums of 8
+    columns instead (`cta.fold`). Threads have those for themselves; to sum up
+    rows they must ask each other, which they do once behind the loop, or behind
+    the last of several loops that go on with the sum. Sums that a block rescales
+    (`rescale=always`, `lazy`) are left as they are.
+
+    Before:
+    ```mlir
+    %r = scf.for %j = %lo to %hi step %c128 iter_args(%l = %zero) -> (vector<64xf32>) {
+      ...
+      %s = vector.multi_reduction <add>, %p, %l [1] : vector<64x128xf32> to vector<64xf32>
+      scf.yield %s : vector<64xf32>
+    }
+    ```
+    After:
+    ```mlir
+    %parts = scf.for %j = %lo to %hi step %c128 iter_args(%l = %zeros) -> (vector<64x8xf32>) {
+      ...
+      %s = cta.fold %p onto %l : vector<64x128xf32>, vector<64x8xf32>
+      scf.yield %s : vector<64x8xf32>
+    }
+    %r = vector.multi_reduction <add>, %parts, %zero [1] : vector<64x8xf32> to vector<64xf32>
+    ```
+  }];
+  let statistics = [Statistic<"numSums", "sums", "Sums kept in parts">];
+  let dependentDialects = ["::fa::cta::CtaDialect",
+                           "::mlir::arith::ArithDialect",
+                           "::mlir::vector::VectorDialect"];
+}
+
 def Prefetch : Pass<"prefetch"> {
   let summary = "Starts the copies of a block before the block that needs it";
   let description = [{
