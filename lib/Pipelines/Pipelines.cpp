@@ -82,7 +82,7 @@ ArrayRef<AblationStep> fa::getAblationSteps() {
       {"overlap-softmax", "split_q", getWarpgroupPasses(2)},
       {"ping-pong", "split_q", getWarpgroupPasses(3)},
       {"persistent", "split_q", kFa3Passes},
-      {"fa3", "split_q", kFa3Passes, /*maySpill=*/false, "first-max"}};
+      {"fa3", "split_q", kFa3Passes, /*maySpill=*/false, "auto"}};
   return steps;
 }
 

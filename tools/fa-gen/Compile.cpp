@@ -109,7 +109,7 @@ static void setOptions(PipelineOptions &options, const KernelSpec &spec,
     return;
   options.splitKV = "argument";
   // A state that is merged from parts has no one fold to do again.
-  if (options.rescale == nameRescale(Rescale::FirstMax))
+  if (options.rescale != nameRescale(Rescale::Lazy))
     options.rescale = nameRescale(Rescale::Always);
   if (overrides.br == 0)
     options.br = kDecodeRows;

@@ -95,11 +95,11 @@ static cl::opt<int64_t, true>
 
 static cl::opt<std::string, true>
     rescaleOption("rescale", cl::location(overrides.rescale),
-                  cl::value_desc("always|lazy|first-max"),
+                  cl::value_desc("always|lazy|first-max|auto"),
                   cl::desc("when a state moves to a new maximum: in every "
                            "block, only where it grew by more than 2^8, or "
-                           "never after a row's first block (first-max by "
-                           "fa3, else always)"),
+                           "never after a row's first block (by fa3 what "
+                           "suits the problem, else always)"),
                   cl::cat(category));
 
 static cl::list<std::string>

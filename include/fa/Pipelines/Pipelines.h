@@ -46,7 +46,7 @@ struct AblationStep {
 };
 
 /// The steps, in order: the first one is FlashAttention 1 as its kernels are
-/// (teams divide the keys), the last one `--fa3=rescale=first-max`.
+/// (teams divide the keys), the last one `--fa3=rescale=auto`.
 llvm::ArrayRef<AblationStep> getAblationSteps();
 
 /// The step that is `--fa2`, and the last one.
@@ -103,7 +103,7 @@ struct PipelineOptions : public mlir::PassPipelineOptions<PipelineOptions> {
   Option<std::string> rescale{
       *this, "rescale",
       llvm::cl::desc("when a state moves to a new maximum: always, lazy or "
-                     "first-max (default: always)")};
+                     "first-max, or auto, which chooses (default: always)")};
   Option<bool> allowSpills{*this, "allow-spills",
                            llvm::cl::desc("accept kernels that spill"),
                            llvm::cl::init(false)};

@@ -34,7 +34,7 @@
 // MISSED: remark: [Missed] kernel | Category:choose-schedule | Function=attention | Reason="no schedule fits sm_80 for D 20, Dv 20: blocks for levels A to C"
 
 // RESCALE: attn.schedule = #attn.schedule<{{.*}}, partition = split_q, rescale = first_max>
-// NEVER: error: {{.*}}unknown rescale policy 'never', expected always, lazy or first-max
+// NEVER: error: {{.*}}unknown rescale policy 'never', expected always, lazy, first-max or auto
 // NEGATIVE: error: {{.*}}schedule does not fit sm_80: br must be from 1 to 65536, found -1
 // HUGE: error: {{.*}}schedule does not fit sm_80: br must be from 1 to 65536, found 4611686018427387904
 // THREADS: error: {{.*}}64 teams of 1 warps are 2048 threads, a block has at most 1024

@@ -65,6 +65,9 @@ void fa::attn::setSchedule(FunctionOpInterface function,
                     makeScheduleAttr(function->getContext(), schedule));
 }
 
+/// The option that leaves the rescaling policy to the problem.
+static constexpr llvm::StringLiteral kAutoRescale = "auto";
+
 /// What a score function takes: constants and temporaries. A mask of more than
 /// one bound on the key takes a limit more for each row. Measured with ptxas
 /// 13.0 at D 128, 32 rows and Bc 64, where causal attention takes all there
@@ -132,6 +135,20 @@ static bool listsBlocks(ForwardOp op) {
         return WalkResult::advance();
       })
       .wasInterrupted();
+}
+
+/// Whether the maximum of a row's first block is likely to be near that of all.
+static bool suitsFirstMax(ForwardOp op) {
+  if (ArrayAttr variants = op.getVariantsAttr())
+    if (llvm::any_of(variants, llvm::IsaPred<AlibiAttr>))
+      return false;
+  Region &score = op.getScoreRegion();
+  bool dependsOnPlace =
+      !score.empty() &&
+      llvm::any_of(score.getArguments().take_back(2), [&](BlockArgument place) {
+        return dependsOn(score.front().getTerminator()->getOperand(0), place);
+      });
+  return !dependsOnPlace && !listsBlocks(op);
 }
 
 /// The registers of a thread that the variant of `op` takes beside what causal
@@ -323,9 +340,11 @@ private:
     }
     if (!rescale.empty()) {
       std::optional<fa::Rescale> given = parseRescale(rescale);
+      if (rescale == kAutoRescale)
+        given = suitsFirstMax(op) ? fa::Rescale::FirstMax : fa::Rescale::Always;
       if (!given) {
         op.emitOpError("unknown rescale policy '")
-            << rescale << "', expected always, lazy or first-max";
+            << rescale << "', expected always, lazy, first-max or auto";
         return std::nullopt;
       }
       schedule.rescale = *given;

@@ -85,7 +85,11 @@ def ChooseSchedule : Pass<"choose-schedule", "::mlir::func::FuncOp"> {
       in elements (`shared-bytes` overrides the target's), each rounded down to
       16.
 
-    Options overrule either, one number each.
+    Options overrule either, one number each. `rescale=auto` is `first-max`
+    where a row's first block says what the others are like, else `always`: not
+    where scores depend on where a key is (ALiBi: the first keys are the
+    furthest, each row would be folded again), and not where blocks come from
+    lists (what first-max keeps would cost them keys a block).
 
     `--remarks-filter=choose-schedule` says what was chosen and what it takes:
     ```
@@ -115,7 +119,7 @@ def ChooseSchedule : Pass<"choose-schedule", "::mlir::func::FuncOp"> {
     Option<"warps", "warps", "int64_t", "0", "warps in a team (0: the policy's)">,
     Option<"stages", "stages", "int64_t", "0", "blocks of K and of V in shared memory (0: the policy's)">,
     Option<"partition", "partition", "std::string", "\"\"", "split_q or split_k (default: the policy's)">,
-    Option<"rescale", "rescale", "std::string", "\"\"", "always, lazy or first-max (default: always)">,
+    Option<"rescale", "rescale", "std::string", "\"\"", "always, lazy, first-max or auto (default: always)">,
     Option<"heldStates", "held-states", "int64_t", "1", "states that a thread holds: 1, or 2 where one is read and another written">,
     Option<"sharedBytes", "shared-bytes", "int64_t", "0", "M of the paper's formula, in bytes (0: the target's)">,
   ];
