@@ -32,8 +32,9 @@ static TensorMapParam readTensorMap(const JsonField &field,
   const bool ofValues = map.tensor == Argument::V || map.tensor == Argument::O;
   const int64_t dim = ofValues ? kernel.headDimV : kernel.headDim;
   const int64_t chunk = map.chunkBytes() / dtypeBytes(kernel.dtype);
-  if (map.cols > dim || map.cols % chunk || dim % chunk)
-    field["cols"].refuse("must be at most the head dimension, and both "
+  const bool isWholeChunks = map.cols % chunk == 0 && dim % chunk == 0;
+  if (map.cols > dim || (!isWholeChunks && map.cols != dim))
+    field["cols"].refuse("must be the head dimension, or less and both "
                          "multiples of the swizzle's " +
                          std::to_string(chunk) + " elements");
   return map;

@@ -73,19 +73,23 @@ struct Encoding {
 } // namespace
 
 /// A row is cut into chunks of as many bytes as the swizzle's pattern has:
-/// tiles lie in shared memory as [chunk][row][column in the chunk].
+/// tiles lie in shared memory as [chunk][row][column in the chunk]. Where rows
+/// are not of whole chunks, a box is one chunk, which may reach beyond the row.
 static Encoding describe(const TensorMapParam &map, const fa_tensor &tensor) {
   const int64_t bytes = dtypeBytes(tensor.dtype);
   const uint64_t chunk = map.chunkBytes() / bytes;
-  Encoding e{
-      {chunk, uint64_t(tensor.sizes[2]), tensor.sizes[3] / chunk,
-       uint64_t(tensor.sizes[1]), uint64_t(tensor.sizes[0])},
-      {uint64_t(tensor.strides[2] * bytes), uint64_t(map.chunkBytes()),
-       uint64_t(tensor.strides[1] * bytes),
-       uint64_t(tensor.strides[0] * bytes)},
-      {uint32_t(chunk), uint32_t(map.rows), uint32_t(map.cols / chunk), 1, 1},
-      {1, 1, 1, 1, 1},
-      tensor.data};
+  const uint64_t cols = tensor.sizes[3];
+  const bool isWholeChunks = cols % chunk == 0;
+  Encoding e{{isWholeChunks ? chunk : cols, uint64_t(tensor.sizes[2]),
+              isWholeChunks ? cols / chunk : 1, uint64_t(tensor.sizes[1]),
+              uint64_t(tensor.sizes[0])},
+             {uint64_t(tensor.strides[2] * bytes), uint64_t(map.chunkBytes()),
+              uint64_t(tensor.strides[1] * bytes),
+              uint64_t(tensor.strides[0] * bytes)},
+             {uint32_t(chunk), uint32_t(map.rows),
+              isWholeChunks ? uint32_t(map.cols / chunk) : 1, 1, 1},
+             {1, 1, 1, 1, 1},
+             tensor.data};
   const uint64_t sizes[] = {e.dims[1], e.dims[2], e.dims[3], e.dims[4]};
   // The caller's stride along a dimension of size 1 may be anything.
   for (unsigned dim = 0; dim + 1 < kMapRank; ++dim)

@@ -191,7 +191,7 @@ static FailureOr<std::vector<const AblationStep *>> collectSteps() {
 /// Why kernels of `spec` are not made by `step` for `arch`; "" where they are.
 static std::string whyNotMade(const KernelSpec &spec, const AblationStep &step,
                               const std::string &arch) {
-  constexpr int64_t kSegmentCols = 64;
+  constexpr int64_t kDepth = 16;
   if (!step.passes.warpgroups)
     return "";
   if (!Target::lookup(arch)->has(Instruction::Wgmma))
@@ -199,8 +199,8 @@ static std::string whyNotMade(const KernelSpec &spec, const AblationStep &step,
   if (spec.isDecode)
     return "makes no kernels for decoding yet";
   for (int64_t dim : {spec.headDim, spec.headDimV})
-    if (dim % kSegmentCols)
-      return "takes head dimensions in multiples of 64, found " +
+    if (dim % kDepth)
+      return "takes head dimensions in multiples of 16, found " +
              std::to_string(dim);
   for (const char *name : {"kv_lens", "cu_seqlens_q"})
     if (llvm::is_contained(spec.params, name))

@@ -107,14 +107,15 @@ void addTensorMaps(HopperKernel &kernel);
 mlir::Value getTensorMap(const HopperKernel &kernel, mlir::Operation *op);
 /// Marks the parameters that hold tensor maps, once they are LLVM's.
 void markTensorMaps(mlir::gpu::GPUModuleOp module);
-/// Starts to load the tile at `indices` to `address`; `barrier` counts its
-/// bytes. Both i32.
+/// Starts to load the tile of type `tile` at `indices` to `address`; `barrier`
+/// counts its bytes. Both i32.
 void issueTensorLoad(mlir::ImplicitLocOpBuilder &b, mlir::Value map,
-                     mlir::ValueRange indices, mlir::Value address,
-                     mlir::Value barrier);
+                     cta::TileType tile, mlir::ValueRange indices,
+                     mlir::Value address, mlir::Value barrier);
 /// Starts to store the tile at `address`.
 void issueTensorStore(mlir::ImplicitLocOpBuilder &b, mlir::Value map,
-                      mlir::ValueRange indices, mlir::Value address);
+                      cta::TileType tile, mlir::ValueRange indices,
+                      mlir::Value address);
 
 /// Replaces work items by coordinates or loops, makes the barriers, and puts an
 /// only role's body in its place.

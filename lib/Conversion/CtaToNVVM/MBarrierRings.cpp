@@ -104,7 +104,7 @@ void BarrierRings::fill(ImplicitLocOpBuilder &b, const Staging &staging,
       b, /*res=*/Type(), sharedPointer(b, stage.full, 0),
       I32Builder{b}.constant(staging.tile.getByteSize()),
       NVVM::MemScopeKind::CTA, /*relaxed=*/false, /*predicate=*/Value());
-  issueTensorLoad(b, map, indices, stage.tile, stage.full);
+  issueTensorLoad(b, map, staging.tile, indices, stage.tile, stage.full);
 }
 
 void BarrierRings::replaceTile(ImplicitLocOpBuilder &b, Operation *op,

@@ -8,7 +8,9 @@
 // A tensor map says how a tile lies in a tensor, so that one thread's one
 // instruction moves it. The launch makes the maps; here the kernel gets a
 // parameter for each kind of tile of each argument, and instructions their
-// coordinates: {0, row, 64-column segment, head, batch}.
+// coordinates: {0, row, 64-column segment, head, batch}. Where a row is not of
+// whole segments an instruction moves one of them, at {column, row, 0, head,
+// batch}: what the last one has beyond the row is read as 0 and not written.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,11 +25,18 @@ using namespace fa;
 
 /// The most rows of a map's box, and dimensions of a tensor that has one.
 static constexpr int64_t kMaxBoxRows = 256;
+/// What a tile's columns are multiples of: the depth of a product.
+static constexpr int64_t kColumnUnit = 16;
 static constexpr int64_t kMaxRank = 4;
 
 //===----------------------------------------------------------------------===//
 // What a map can say
 //===----------------------------------------------------------------------===//
+
+/// Whether the last segment of a tile's row is not full.
+static bool hasPartSegment(cta::TileType tile) {
+  return tile.getCols() % SwizzledTile::kSegmentCols;
+}
 
 std::string fa::whyNoTensorMap(Value memref, ValueRange indices,
                                cta::TileType tile) {
@@ -41,15 +50,16 @@ std::string fa::whyNoTensorMap(Value memref, ValueRange indices,
     return "a tensor map needs contiguous rows";
   if (!tile.getElementType().isF16() && !tile.getElementType().isBF16())
     return "tiles are of f16 or bf16";
-  if (tile.getSwizzle() != kSegmentBytes ||
-      tile.getCols() % SwizzledTile::kSegmentCols)
-    return "tiles are of segments of 64 columns, swizzled by 128 bytes";
+  if (tile.getSwizzle() != kSegmentBytes || tile.getCols() % kColumnUnit)
+    return "tiles have columns in multiples of 16, swizzled by 128 bytes";
   if (tile.getRows() % 8 || tile.getRows() > kMaxBoxRows)
     return "tiles have rows in multiples of 8, at most 256, but found " +
            std::to_string(tile.getRows());
   std::optional<int64_t> column = getConstantIntValue(indices.back());
   if (!column || *column % SwizzledTile::kSegmentCols)
     return "tiles begin at columns that are known multiples of 64";
+  if (hasPartSegment(tile) && tile.getCols() != type.getShape().back())
+    return "tiles are of segments of 64 columns, or of whole rows";
   return "";
 }
 
@@ -150,23 +160,45 @@ static SmallVector<Value> buildMapCoordinates(ImplicitLocOpBuilder &b,
   return coordinates;
 }
 
-void fa::issueTensorLoad(ImplicitLocOpBuilder &b, Value map, ValueRange indices,
-                         Value address, Value barrier) {
+/// Calls `issue` with the coordinates and the place in shared memory of each
+/// instruction that moves `tile`.
+static void
+forEachBox(ImplicitLocOpBuilder &b, cta::TileType tile, ValueRange indices,
+           Value address,
+           function_ref<void(ValueRange coordinates, Value)> issue) {
+  SmallVector<Value> coordinates = buildMapCoordinates(b, indices);
+  if (!hasPartSegment(tile))
+    return issue(coordinates, sharedPointer(b, address, 0));
+  SwizzledTile swizzled{tile.getRows(), tile.getCols()};
+  for (int64_t segment = 0; segment < swizzled.segments(); ++segment) {
+    coordinates[0] =
+        I32Builder{b}.constant(segment * SwizzledTile::kSegmentCols);
+    issue(coordinates,
+          sharedPointer(b, address, segment * swizzled.segmentStride()));
+  }
+}
+
+void fa::issueTensorLoad(ImplicitLocOpBuilder &b, Value map, cta::TileType tile,
+                         ValueRange indices, Value address, Value barrier) {
   auto cluster = LLVM::LLVMPointerType::get(b.getContext(), 7);
-  Value tile =
-      LLVM::AddrSpaceCastOp::create(b, cluster, sharedPointer(b, address, 0));
-  NVVM::CpAsyncBulkTensorGlobalToSharedClusterOp::create(
-      b, tile, map, buildMapCoordinates(b, indices),
-      sharedPointer(b, barrier, 0), /*im2colOffsets=*/ValueRange(),
-      /*multicastMask=*/Value(), /*l2CacheHint=*/Value(),
-      NVVM::TMALoadMode::TILE, /*isCTAOnly=*/false,
-      /*group=*/NVVM::CTAGroupKindAttr(), /*predicate=*/Value());
+  auto issue = [&](ValueRange coordinates, Value place) {
+    NVVM::CpAsyncBulkTensorGlobalToSharedClusterOp::create(
+        b, LLVM::AddrSpaceCastOp::create(b, cluster, place), map, coordinates,
+        sharedPointer(b, barrier, 0), /*im2colOffsets=*/ValueRange(),
+        /*multicastMask=*/Value(), /*l2CacheHint=*/Value(),
+        NVVM::TMALoadMode::TILE, /*isCTAOnly=*/false,
+        /*group=*/NVVM::CTAGroupKindAttr(), /*predicate=*/Value());
+  };
+  forEachBox(b, tile, indices, address, issue);
 }
 
 void fa::issueTensorStore(ImplicitLocOpBuilder &b, Value map,
-                          ValueRange indices, Value address) {
-  NVVM::CpAsyncBulkTensorSharedCTAToGlobalOp::create(
-      b, map, sharedPointer(b, address, 0), buildMapCoordinates(b, indices),
-      /*l2CacheHint=*/Value(), NVVM::TMAStoreMode::TILE,
-      /*predicate=*/Value());
+                          cta::TileType tile, ValueRange indices,
+                          Value address) {
+  auto issue = [&](ValueRange coordinates, Value place) {
+    NVVM::CpAsyncBulkTensorSharedCTAToGlobalOp::create(
+        b, map, place, coordinates, /*l2CacheHint=*/Value(),
+        NVVM::TMAStoreMode::TILE, /*predicate=*/Value());
+  };
+  forEachBox(b, tile, indices, address, issue);
 }

@@ -264,6 +264,8 @@ struct OutlineKernelsPass
     SmallVector<func::FuncOp> hosts(getOperation().getOps<func::FuncOp>());
     bool hasKernels = false;
     for (func::FuncOp host : hosts) {
+      if (host.isExternal())
+        continue;
       auto loops = host.getOps<scf::ForallOp>();
       if (onlySeveral && llvm::hasNItemsOrLess(loops, 1))
         continue;

@@ -47,12 +47,26 @@ gpu.module @kernels {
 
 // -----
 
-!m = memref<?x96xbf16>
+!m = memref<?x72xbf16>
 gpu.module @kernels {
   gpu.func @f(%K: !m) kernel {
     %c0 = arith.constant 0 : index
     cta.role "a" teams(%w in 1) warps(4) {
-      // expected-error @below {{'cta.load' op has no sm_90 form: tiles are of segments of 64 columns, swizzled by 128 bytes}}
+      // expected-error @below {{'cta.load' op has no sm_90 form: tiles have columns in multiples of 16, swizzled by 128 bytes}}
+      %k = cta.load each %K[%c0, %c0] : !m -> !cta.tile<64x72xbf16, swizzle = 128>
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+!m = memref<?x128xbf16>
+gpu.module @kernels {
+  gpu.func @f(%K: !m) kernel {
+    %c0 = arith.constant 0 : index
+    cta.role "a" teams(%w in 1) warps(4) {
+      // expected-error @below {{'cta.load' op has no sm_90 form: tiles are of segments of 64 columns, or of whole rows}}
       %k = cta.load each %K[%c0, %c0] : !m -> !cta.tile<64x96xbf16, swizzle = 128>
     }
     gpu.return

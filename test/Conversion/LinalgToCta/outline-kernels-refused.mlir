@@ -37,3 +37,11 @@ module {
     return
   }
 }
+
+// -----
+
+// A declaration has no loops.
+// expected-warning @below {{--outline-kernels found no scf.forall (run --interchange first)}}
+module {
+  func.func private @elsewhere(index)
+}

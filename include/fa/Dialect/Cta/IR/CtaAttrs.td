@@ -118,6 +118,11 @@ def Cta_TensorMapAttr : Cta_Attr<"TensorMap", "tensor_map"> {
     the size 1. The box is {swizzle / element size, rows, segments of the tile,
     1, 1}. Rows that the tensor does not have are read as 0 and not written.
 
+    Where `cols` is not of whole segments, it is the argument's number of
+    columns: the first dimension then is the whole row, the third has the size
+    1, and a box is one segment of the tile. The columns that the last one has
+    beyond the row are read as 0 and not written.
+
     The array `cta.tensor_maps` on a kernel lists its maps in the order of the
     parameters that take them, which follow all others; each is 128 bytes, by
     value.
