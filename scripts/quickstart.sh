@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # From a fresh checkout to a checked kernel: installs, builds, compiles the
-# default kernel library into out/, and checks one kernel on the GPU, or its
-# IR on the CPU where there is no GPU. Work that is done already is skipped.
+# default kernel library into out/, and checks one kernel on the GPU, or in the
+# simulator where there is no GPU. Work that is done already is skipped.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -26,9 +26,9 @@ build/bin/fa-bench check out --kernel "$kernel" || status=$?
 if ((status == 0)); then
   say "ok: out/ is a kernel library, and $kernel is right on this GPU"
 elif ((status == no_gpu)); then
-  say "no GPU here; running the same attention's IR on the CPU instead"
-  build/bin/fa-run kernels-gen/specs/attention.mlir --fa2 --check
-  say "ok: out/ is a kernel library; its attention is right on the CPU, down to level C"
+  say "no GPU here; running the same kernel in the simulator instead"
+  build/bin/fa-run kernels-gen/specs/attention.mlir --fa3=rescale=auto --on=sim --check
+  say "ok: out/ is a kernel library; its attention is right in the simulator, down to level D"
 else
   say "FAILED: fa-bench check ended with status $status" >&2
   exit 1

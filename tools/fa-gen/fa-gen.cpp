@@ -10,6 +10,7 @@
 #include "LocalGpu.h"
 #include "Manifest.h"
 #include "Spec.h"
+#include "Steps.h"
 
 #include "fa/Pipelines/Register.h"
 #include "fa/Target/Cubin.h"
@@ -188,48 +189,6 @@ static FailureOr<std::vector<const AblationStep *>> collectSteps() {
   return steps;
 }
 
-/// Why kernels of `spec` are not made by `step` for `arch`; "" where they are.
-static std::string whyNotMade(const KernelSpec &spec, const AblationStep &step,
-                              const std::string &arch) {
-  constexpr int64_t kDepth = 16;
-  if (!step.passes.warpgroups)
-    return "";
-  if (!Target::lookup(arch)->has(Instruction::Wgmma))
-    return "needs wgmma, which " + arch + " has not";
-  if (spec.isDecode)
-    return "makes no kernels for decoding yet";
-  for (int64_t dim : {spec.headDim, spec.headDimV})
-    if (dim % kDepth)
-      return "takes head dimensions in multiples of 16, found " +
-             std::to_string(dim);
-  for (const char *name : {"kv_lens", "cu_seqlens_q"})
-    if (llvm::is_contained(spec.params, name))
-      return std::string("takes no ") + name + " yet";
-  return "";
-}
-
-/// The steps that make kernels of `spec` for `arch`, of those that are asked
-/// for. Fails where there is none.
-static FailureOr<std::vector<const AblationStep *>>
-chooseSteps(const KernelSpec &spec, const std::string &arch,
-            const std::vector<const AblationStep *> &asked) {
-  std::vector<const AblationStep *> steps;
-  if (asked.empty()) {
-    bool isFa3 = whyNotMade(spec, getFa3Step(), arch).empty();
-    steps.push_back(isFa3 ? &getFa3Step() : &getFa2Step());
-    return steps;
-  }
-  for (const AblationStep *step : asked)
-    if (whyNotMade(spec, *step, arch).empty())
-      steps.push_back(step);
-  if (!steps.empty())
-    return steps;
-  const AblationStep &first = *asked.front();
-  return fail("pipeline '" + first.name.str() + "' " +
-              whyNotMade(spec, first, arch) + " (--pipelines=fa2," +
-              first.name.str() + " makes such kernels by fa2)");
-}
-
 static FailureOr<std::vector<std::string>> collectArchs() {
   std::vector<std::string> names(archs.begin(), archs.end());
   if (names.empty())
@@ -391,10 +350,11 @@ LogicalResult Library::make(const std::vector<KernelSpec> &specs,
   llvm::StringSet<> names;
   for (const std::string &arch : archNames)
     for (const KernelSpec &spec : specs) {
+      std::string reason;
       FailureOr<std::vector<const AblationStep *>> chosen =
-          chooseSteps(spec, arch, steps);
+          chooseSteps(spec, arch, steps, reason);
       if (failed(chosen))
-        return failure();
+        return fail(reason);
       for (const AblationStep *step : *chosen) {
         std::string name = kernelName(spec, *step, arch);
         if (!names.insert(name).second)

@@ -15,13 +15,13 @@
 //===----------------------------------------------------------------------===//
 
 #include "Kernels.h"
+#include "ProductStages.h"
 #include "Simplify.h"
 
 #include "fa/Dialect/Cta/Transforms/Passes.h"
 #include "fa/Support/GpuModules.h"
 #include "fa/Support/Remarks.h"
 
-#include "mlir/Analysis/SliceAnalysis.h"
 #include "mlir/IR/Dominance.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/PatternMatch.h"
@@ -36,200 +36,6 @@ namespace fa {
 using namespace fa;
 
 //===----------------------------------------------------------------------===//
-// Analysis
-//===----------------------------------------------------------------------===//
-
-namespace {
-/// The body of a loop, divided.
-struct Stages {
-  scf::ForOp loop;
-  cta::MmaOp first;  ///< reads nothing that the loop's accumulator is made of
-  cta::MmaOp second; ///< adds to the accumulator
-  cta::WaitOp firstWait, secondWait;
-  cta::ConsumeOp consume; ///< of the second product's tile
-  cta::ReleaseOp release;
-  unsigned accumulator = 0; ///< its number among the carried values
-
-  /// What comes before and with the first product; reads of memory that need
-  /// not wait for it; what comes between its wait and the second product; and
-  /// what must come after the second product of the block before: writing its
-  /// fragment operand, and working on the accumulator.
-  SmallVector<Operation *> start, reads, middle, end;
-
-  Value getCarried() { return loop.getRegionIterArg(accumulator); }
-};
-
-/// Finds the parts of one loop's body.
-class StageFinder {
-public:
-  StageFinder(scf::ForOp loop, std::string &reason)
-      : body(loop.getBody()), reason(reason) {
-    stages.loop = loop;
-  }
-  FailureOr<Stages> find();
-
-private:
-  LogicalResult findProducts();
-  LogicalResult findSecondTile();
-  LogicalResult findLate();
-  void divide();
-  /// Moves lookups, and what they need, from `middle` to `reads` where nothing
-  /// of it depends on the first product: they are under way with it.
-  void divideReads();
-  LogicalResult fail(const char *why) {
-    reason = why;
-    return failure();
-  }
-  /// The wait for `product`, if it is the only user of its flight.
-  cta::WaitOp findWait(cta::MmaOp product);
-
-  Block *body;
-  std::string &reason;
-  Stages stages;
-  /// What depends on the accumulator that the loop carries.
-  SetVector<Operation *> late;
-};
-} // namespace
-
-cta::WaitOp StageFinder::findWait(cta::MmaOp product) {
-  if (!product.getFlight().hasOneUse())
-    return {};
-  auto wait = dyn_cast<cta::WaitOp>(*product.getFlight().user_begin());
-  return wait && wait->getBlock() == body ? wait : cta::WaitOp();
-}
-
-LogicalResult StageFinder::findProducts() {
-  auto products = llvm::to_vector(body->getOps<cta::MmaOp>());
-  if (products.size() != 2)
-    return fail("its body has more than two products");
-  stages.first = products[0];
-  stages.second = products[1];
-  stages.firstWait = findWait(stages.first);
-  stages.secondWait = findWait(stages.second);
-  if (!stages.firstWait || !stages.secondWait ||
-      !stages.firstWait->isBeforeInBlock(stages.second))
-    return fail("its products are not each waited for before the next");
-  Value product = stages.secondWait.getFragment();
-  auto yield = cast<scf::YieldOp>(body->getTerminator());
-  if (!product.hasOneUse() || *product.user_begin() != yield)
-    return fail("its second product is read before the block's end");
-  stages.accumulator = product.use_begin()->getOperandNumber();
-  return LogicalResult::success();
-}
-
-LogicalResult StageFinder::findSecondTile() {
-  stages.consume = stages.second.getB().getDefiningOp<cta::ConsumeOp>();
-  Operation *operand = stages.second.getA().getDefiningOp();
-  if (!isa<VectorType>(stages.second.getA().getType()) || !operand ||
-      operand->getBlock() != body || !operand->hasOneUse())
-    return fail("its second product does not read a fragment that is made in "
-                "the block for it alone");
-  if (!stages.consume || stages.consume->getBlock() != body)
-    return fail("its second product does not read a tile of a ring");
-  for (Operation *user : stages.consume.getTile().getUsers())
-    if (auto release = dyn_cast<cta::ReleaseOp>(user))
-      stages.release = release;
-    else if (user != stages.second)
-      return fail("its second product shares a tile with something else");
-  if (!stages.release || stages.release->getBlock() != body)
-    return fail("its second product's tile is not released in the block");
-  for (auto other : body->getOps<cta::ConsumeOp>())
-    if (other != stages.consume && other.getRing() == stages.consume.getRing())
-      return fail("both products read tiles of one ring, whose order would "
-                  "change");
-  return LogicalResult::success();
-}
-
-/// Whether `op` or what is inside of it reads one of `values`.
-static bool reads(Operation *op, const DenseSet<Value> &values) {
-  return op
-      ->walk([&](Operation *inner) {
-        return llvm::any_of(inner->getOperands(),
-                            [&](Value v) { return values.contains(v); })
-                   ? WalkResult::interrupt()
-                   : WalkResult::advance();
-      })
-      .wasInterrupted();
-}
-
-LogicalResult StageFinder::findLate() {
-  DenseSet<Value> values{stages.getCarried()};
-  for (Operation &op : body->without_terminator()) {
-    if (&op == stages.second || !reads(&op, values))
-      continue;
-    if (!isMemoryEffectFree(&op))
-      return fail("something else than the second product depends on its "
-                  "accumulator");
-    late.insert(&op);
-    values.insert(op.result_begin(), op.result_end());
-  }
-  // The accumulator's way ends in the second product.
-  if (!stages.second.getAcc() || !values.contains(stages.second.getAcc()))
-    return fail("its second product does not add to what the loop carries");
-  if (values.contains(stages.second.getA()) ||
-      reads(body->getTerminator(), values))
-    return fail("something else than the second product depends on its "
-                "accumulator");
-  return LogicalResult::success();
-}
-
-void StageFinder::divide() {
-  Operation *operand = stages.second.getA().getDefiningOp();
-  for (Operation &op : body->without_terminator()) {
-    if (&op == stages.second || &op == stages.secondWait ||
-        &op == stages.consume || &op == stages.release)
-      continue;
-    if (late.contains(&op) || &op == operand)
-      stages.end.push_back(&op);
-    else if (&op == stages.first || op.isBeforeInBlock(stages.first))
-      stages.start.push_back(&op);
-    else
-      stages.middle.push_back(&op);
-  }
-}
-
-void StageFinder::divideReads() {
-  SetVector<Operation *> early;
-  for (Operation *op : stages.middle) {
-    if (!isa<cta::LookupOp>(op))
-      continue;
-    SetVector<Operation *> slice;
-    BackwardSliceOptions options;
-    options.inclusive = true;
-    options.omitBlockArguments = true;
-    options.filter = [&](Operation *other) {
-      return other->getBlock() == body && stages.first->isBeforeInBlock(other);
-    };
-    if (succeeded(getBackwardSlice(op, &slice, options)) &&
-        !slice.contains(stages.firstWait))
-      early.insert(slice.begin(), slice.end());
-  }
-  llvm::erase_if(stages.middle, [&](Operation *op) {
-    if (early.contains(op))
-      stages.reads.push_back(op);
-    return early.contains(op);
-  });
-}
-
-FailureOr<Stages> StageFinder::find() {
-  if (!body->getOps<cta::CopyOp>().empty())
-    return fail("it copies into rings itself (run --specialize-warps first)");
-  if (failed(findProducts()) || failed(findSecondTile()) || failed(findLate()))
-    return failure();
-  divide();
-  divideReads();
-  return stages;
-}
-
-/// Whether the second product of a loop may be that of the loop before.
-static bool agree(Stages &a, Stages &b) {
-  return a.consume.getRing() == b.consume.getRing() &&
-         a.accumulator == b.accumulator &&
-         a.second.getTranspose() == b.second.getTranspose() &&
-         a.second.getA().getType() == b.second.getA().getType();
-}
-
-//===----------------------------------------------------------------------===//
 // Rewrite
 //===----------------------------------------------------------------------===//
 
@@ -237,7 +43,7 @@ namespace {
 /// A chain of loops with one pipeline.
 class Pipeline {
 public:
-  Pipeline(RewriterBase &rewriter, MutableArrayRef<Stages> loops)
+  Pipeline(RewriterBase &rewriter, MutableArrayRef<ProductStages> loops)
       : rewriter(rewriter), loops(loops) {}
   void apply();
 
@@ -248,7 +54,7 @@ private:
 
   void buildRanges();
   State buildFirst(size_t number);
-  State buildFirstBlock(Stages &stages);
+  State buildFirstBlock(ProductStages &stages);
   State buildLoop(size_t number, State state);
   Value buildLast(State state);
 
@@ -256,13 +62,13 @@ private:
     for (Operation *op : ops)
       rewriter.clone(*op, mapping);
   }
-  State getState(Stages &stages, IRMapping &mapping);
+  State getState(ProductStages &stages, IRMapping &mapping);
   /// Starts the second product of the block before.
-  void startSecond(Stages &stages, ValueRange state, IRMapping &mapping);
-  void finishSecond(Stages &stages, IRMapping &mapping);
+  void startSecond(ProductStages &stages, ValueRange state, IRMapping &mapping);
+  void finishSecond(ProductStages &stages, IRMapping &mapping);
 
   RewriterBase &rewriter;
-  MutableArrayRef<Stages> loops;
+  MutableArrayRef<ProductStages> loops;
   SmallVector<Value> hasBlocks; ///< of each loop
   SmallVector<Value>
       begins; ///< where each goes on after the first block of all
@@ -271,7 +77,7 @@ private:
 } // namespace
 
 void Pipeline::buildRanges() {
-  for (Stages &stages : loops) {
+  for (ProductStages &stages : loops) {
     scf::ForOp loop = stages.loop;
     Location loc = loop.getLoc();
     Value second = arith::AddIOp::create(rewriter, loc, loop.getLowerBound(),
@@ -291,7 +97,7 @@ void Pipeline::buildRanges() {
   }
 }
 
-Pipeline::State Pipeline::getState(Stages &stages, IRMapping &mapping) {
+Pipeline::State Pipeline::getState(ProductStages &stages, IRMapping &mapping) {
   State state;
   for (Value value : stages.loop.getYieldedValues())
     state.push_back(mapping.lookupOrDefault(value));
@@ -300,7 +106,7 @@ Pipeline::State Pipeline::getState(Stages &stages, IRMapping &mapping) {
   return state;
 }
 
-Pipeline::State Pipeline::buildFirstBlock(Stages &stages) {
+Pipeline::State Pipeline::buildFirstBlock(ProductStages &stages) {
   IRMapping mapping;
   mapping.map(stages.loop.getInductionVar(), stages.loop.getLowerBound());
   mapping.map(stages.loop.getRegionIterArgs(), loops.front().loop.getInits());
@@ -321,7 +127,7 @@ Pipeline::State Pipeline::buildFirst(size_t number) {
         rewriter, loops.front().loop.getLoc(), rewriter.getZeroAttr(type)));
     return state;
   }
-  Stages &stages = loops[number];
+  ProductStages &stages = loops[number];
   Location loc = stages.loop.getLoc();
   SmallVector<Type> types(stages.loop.getResultTypes());
   types.push_back(stages.second.getA().getType());
@@ -335,7 +141,7 @@ Pipeline::State Pipeline::buildFirst(size_t number) {
   return State(branch.getResults());
 }
 
-void Pipeline::startSecond(Stages &stages, ValueRange state,
+void Pipeline::startSecond(ProductStages &stages, ValueRange state,
                            IRMapping &mapping) {
   rewriter.clone(*stages.consume, mapping);
   mapping.map(stages.second.getA(), state.back());
@@ -343,13 +149,13 @@ void Pipeline::startSecond(Stages &stages, ValueRange state,
   rewriter.clone(*stages.second, mapping);
 }
 
-void Pipeline::finishSecond(Stages &stages, IRMapping &mapping) {
+void Pipeline::finishSecond(ProductStages &stages, IRMapping &mapping) {
   rewriter.clone(*stages.secondWait, mapping);
   rewriter.clone(*stages.release, mapping);
 }
 
 Pipeline::State Pipeline::buildLoop(size_t number, State state) {
-  Stages &stages = loops[number];
+  ProductStages &stages = loops[number];
   scf::ForOp loop = stages.loop;
   auto built = scf::ForOp::create(rewriter, loop.getLoc(), begins[number],
                                   loop.getUpperBound(), loop.getStep(), state);
@@ -379,7 +185,7 @@ Pipeline::State Pipeline::buildLoop(size_t number, State state) {
 
 /// The last block's second product.
 Value Pipeline::buildLast(State state) {
-  Stages &stages = loops.back();
+  ProductStages &stages = loops.back();
   Location loc = stages.loop.getLoc();
   Value accumulator = state[stages.accumulator];
   auto branch = scf::IfOp::create(rewriter, loc, accumulator.getType(), hasAny,
@@ -412,17 +218,17 @@ void Pipeline::apply() {
   state.pop_back();
   state[loops.back().accumulator] = product;
   rewriter.replaceOp(last, state);
-  for (Stages &stages : llvm::reverse(loops.drop_back()))
+  for (ProductStages &stages : llvm::reverse(loops.drop_back()))
     rewriter.eraseOp(stages.loop);
 }
 
 FailureOr<int64_t> fa::overlapProducts(RewriterBase &rewriter,
                                        ArrayRef<scf::ForOp> chain,
                                        std::string &reason) {
-  SmallVector<Stages, 2> loops;
+  SmallVector<ProductStages, 2> loops;
   DominanceInfo dominance;
   for (scf::ForOp loop : chain) {
-    FailureOr<Stages> stages = StageFinder(loop, reason).find();
+    FailureOr<ProductStages> stages = findProductStages(loop, reason);
     if (failed(stages))
       return failure();
     loops.push_back(*stages);
