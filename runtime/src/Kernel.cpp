@@ -22,6 +22,9 @@ bool fa::rt::isPreferred(const Kernel &a, const Kernel &b, int64_t seqQ,
   int rankA = rankFor(a, seqQ, group), rankB = rankFor(b, seqQ, group);
   if (rankA != rankB)
     return rankA < rankB;
+  // Of two that are meant for so many rows, the one meant for fewer.
+  if (rankA == 0 && a.maxRows != b.maxRows)
+    return a.maxRows < b.maxRows;
   if (a.arch < b.arch || b.arch < a.arch)
     return b.arch < a.arch;
   return a.format == Format::Cubin && b.format == Format::Ptx;

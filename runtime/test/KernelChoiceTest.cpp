@@ -47,6 +47,28 @@ TEST(KernelChoice, PrefersTheFirstOfEqualOnes) {
   EXPECT_EQ(pickOn(Library(folder.path()), {8, 0}), "a");
 }
 
+TEST(KernelChoice, PrefersTheFewestRowsThatHoldTheProblem) {
+  auto upTo = [](const char *name, int rows) {
+    json kernel = kernelJson(name);
+    if (rows)
+      kernel["max_rows"] = rows;
+    return kernel;
+  };
+  TestFolder folder(
+      manifestJson({upTo("any", 0), upTo("short", 1024), upTo("decode", 16)}));
+  Library library(folder.path());
+  fa_forward_params params = forwardParams();
+  Problem problem = checkProblem(&params);
+  auto pick = [&](int64_t rows) {
+    problem.seqQ = rows;
+    return library.kernel(pickKernel(library, problem, {8, 0})).name;
+  };
+  EXPECT_EQ(pick(16), "decode");
+  EXPECT_EQ(pick(17), "short");
+  EXPECT_EQ(pick(1024), "short");
+  EXPECT_EQ(pick(1025), "any");
+}
+
 TEST(KernelChoice, SaysWhichArchitecturesThereAre) {
   TestFolder folder(
       manifestJson({kernelFor("sm_90a", "cubin"), kernelFor("sm_80", "cubin"),

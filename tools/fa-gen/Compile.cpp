@@ -25,13 +25,26 @@
 using namespace mlir;
 using namespace fa;
 
+/// What a kernel's name says of the rows that it is meant for.
+static const char *nameLengths(Lengths lengths) {
+  switch (lengths) {
+  case Lengths::Any:
+    return "";
+  case Lengths::Short:
+    return "short_";
+  case Lengths::Decode:
+    return "decode_";
+  }
+  llvm_unreachable("unknown lengths");
+}
+
 std::string fa::kernelName(const KernelSpec &spec, const AblationStep &step,
                            StringRef arch) {
   std::string dims = "d" + std::to_string(spec.headDim);
   if (spec.headDimV != spec.headDim)
     dims += "v" + std::to_string(spec.headDimV);
   return "fwd_" + spec.dtype + "_" + dims + "_" + spec.variant + "_" +
-         (spec.isDecode ? "decode_" : "") + arch.str() +
+         nameLengths(spec.lengths) + arch.str() +
          (&step == &getFa2Step() ? "" : "_" + step.name.str());
 }
 
@@ -102,10 +115,16 @@ static void setOptions(PipelineOptions &options, const KernelSpec &spec,
   options.stages = overrides.stages;
   options.rescale =
       overrides.rescale.empty() ? step.rescale.str() : overrides.rescale;
-  options.blockLists = !spec.isDecode;
+  options.blockLists = spec.lengths != Lengths::Decode;
   options.partition = step.partition.str();
   options.allowSpills = step.maySpill;
-  if (!spec.isDecode)
+  if (spec.lengths == Lengths::Short) {
+    if (overrides.br == 0)
+      options.br = kShortTeams * kTeamRows;
+    if (overrides.teams == 0)
+      options.teams = kShortTeams;
+  }
+  if (spec.lengths != Lengths::Decode)
     return;
   options.splitKV = "argument";
   // A state that is merged from parts has no one fold to do again.
@@ -162,7 +181,9 @@ FailureOr<CompiledKernel> fa::compileKernel(const DialectRegistry &registry,
   kernel.entry["variant"] = spec.variant;
   kernel.entry["pipeline"] = step.name;
   kernel.entry["gqa"] = true;
-  if (spec.isDecode) {
+  if (spec.lengths == Lengths::Short)
+    kernel.entry["max_rows"] = kShortRows;
+  if (spec.lengths == Lengths::Decode) {
     kernel.entry["max_rows"] = options.br.getValue();
     kernel.entry["packs_heads"] = spec.variant == "full";
   }

@@ -36,6 +36,10 @@ struct ScheduleOverrides {
 /// cores take.
 inline constexpr int64_t kDecodeRows = 16;
 
+/// The rows of Q that a kernel for short sequences is meant for, its teams of
+/// warpgroups, and the rows of each.
+inline constexpr int64_t kShortRows = 1024, kShortTeams = 2, kTeamRows = 64;
+
 /// The kernel's name: fwd_bf16_d128_causal_sm_80, and the step where it is not
 /// the last one.
 std::string kernelName(const KernelSpec &spec, const AblationStep &step,

@@ -17,6 +17,7 @@
 #include "mlir/Parser/Parser.h"
 #include "mlir/Support/FileUtilities.h"
 #include "llvm/ADT/StringSet.h"
+#include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/SourceMgr.h"
 #include "llvm/Support/raw_ostream.h"
@@ -56,6 +57,14 @@ static llvm::json::Object describeKnown(StringRef name, int64_t rank) {
   return llvm::json::Object{{"kind", "tensor"},
                             {"name", name.str()},
                             {"rank", name == "lse" ? rank - 1 : rank}};
+}
+
+std::optional<Lengths> fa::parseLengths(StringRef name) {
+  return llvm::StringSwitch<std::optional<Lengths>>(name)
+      .Case("any", Lengths::Any)
+      .Case("short", Lengths::Short)
+      .Case("decode", Lengths::Decode)
+      .Default(std::nullopt);
 }
 
 /// The manifest's entry of the sequences' lengths or starts: an extra argument

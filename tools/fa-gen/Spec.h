@@ -12,10 +12,21 @@
 #include "mlir/IR/OwningOpRef.h"
 #include "llvm/Support/JSON.h"
 
+#include <optional>
 #include <string>
 #include <vector>
 
 namespace fa {
+
+/// How many rows of Q a kernel is meant for; it computes any number.
+enum class Lengths {
+  Any,
+  Short, ///< up to 1024, by smaller blocks of rows
+  Decode ///< a few: keys are split into parts, which a second kernel merges
+};
+
+/// The lengths with this name on the command line ("decode"), if there are.
+std::optional<Lengths> parseLengths(llvm::StringRef name);
 
 /// A problem at level A, in text, and what the manifest says of it.
 struct KernelSpec {
@@ -26,9 +37,7 @@ struct KernelSpec {
   int64_t headDim = 0;
   int64_t headDimV = 0;
   std::string variant; ///< "full", "causal", or the name of a file
-  /// For few rows of Q: keys are split into parts, which a second kernel
-  /// merges.
-  bool isDecode = false;
+  Lengths lengths = Lengths::Any;
   /// The kernel's parameters: "q", "k", "v", "scale", "o", "lse", and what the
   /// regions read.
   std::vector<std::string> params;

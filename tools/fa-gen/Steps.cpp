@@ -14,14 +14,26 @@
 using namespace mlir;
 using namespace fa;
 
+bool fa::hasShortKernel(const KernelSpec &spec, const std::string &arch) {
+  constexpr int64_t kHeadDim = 64;
+  return spec.variant == "causal" && spec.headDim == kHeadDim &&
+         spec.headDimV == kHeadDim &&
+         Target::lookup(arch)->has(Instruction::Wgmma);
+}
+
 /// Why kernels of `spec` are not made by `step` for `arch`; "" where they are.
 static std::string whyNotMade(const KernelSpec &spec, const AblationStep &step,
                               const std::string &arch) {
+  if (spec.lengths == Lengths::Short && !hasShortKernel(spec, arch))
+    return "makes no other kernel for short sequences of this problem for " +
+           arch;
   if (!step.passes.warpgroups)
-    return "";
+    return spec.lengths == Lengths::Short
+               ? "has no smaller blocks for short sequences"
+               : "";
   if (!Target::lookup(arch)->has(Instruction::Wgmma))
     return "needs wgmma, which " + arch + " has not";
-  if (spec.isDecode)
+  if (spec.lengths == Lengths::Decode)
     return "makes no kernels for decoding yet";
   for (const char *name : {"kv_lens", "cu_seqlens_q"})
     if (llvm::is_contained(spec.params, name))
@@ -35,9 +47,14 @@ fa::chooseSteps(const KernelSpec &spec, const std::string &arch,
                 std::string &reason) {
   std::vector<const AblationStep *> steps;
   if (asked.empty()) {
-    bool isFa3 = whyNotMade(spec, getFa3Step(), arch).empty();
-    steps.push_back(isFa3 ? &getFa3Step() : &getFa2Step());
-    return steps;
+    for (const AblationStep *step : {&getFa3Step(), &getFa2Step()}) {
+      std::string why = whyNotMade(spec, *step, arch);
+      if (why.empty())
+        return std::vector{step};
+      if (reason.empty())
+        reason = "pipeline '" + step->name.str() + "' " + why;
+    }
+    return failure();
   }
   for (const AblationStep *step : asked)
     if (whyNotMade(spec, *step, arch).empty())
@@ -46,7 +63,9 @@ fa::chooseSteps(const KernelSpec &spec, const std::string &arch,
     return steps;
   const AblationStep &first = *asked.front();
   reason =
-      ("pipeline '" + first.name.str() + "' " + whyNotMade(spec, first, arch) +
-       " (--pipelines=fa2," + first.name.str() + " makes such kernels by fa2)");
+      "pipeline '" + first.name.str() + "' " + whyNotMade(spec, first, arch);
+  if (spec.lengths != Lengths::Short)
+    reason +=
+        " (--pipelines=fa2," + first.name.str() + " makes such kernels by fa2)";
   return failure();
 }

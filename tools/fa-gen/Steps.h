@@ -14,6 +14,11 @@
 
 namespace fa {
 
+/// Whether `spec` has a kernel for short sequences that is better there than
+/// the one for any: two teams of warpgroups instead of three (docs/perf-log.md,
+/// "Lost"), which was measured for causal problems of head dimension 64.
+bool hasShortKernel(const KernelSpec &spec, const std::string &arch);
+
 /// The steps that make kernels of `spec` for `arch`, of those that are asked
 /// for; the best one where none is. Fails where there is none, and `reason`
 /// says why.

@@ -104,9 +104,10 @@ static cl::opt<std::string, true>
                   cl::cat(category));
 
 static cl::list<std::string>
-    lengths("lengths", cl::CommaSeparated, cl::value_desc("any|decode"),
+    lengths("lengths", cl::CommaSeparated, cl::value_desc("any|short|decode"),
             cl::desc("how many queries the kernels are meant for: any number, "
-                     "or a few against many keys (any)"),
+                     "up to 1024, or a few against many keys (any, and short "
+                     "where such a kernel is faster)"),
             cl::cat(category));
 
 static LogicalResult fail(const llvm::Twine &message) {
@@ -148,21 +149,45 @@ collectProblems(MLIRContext &context) {
   return specs;
 }
 
-/// The problems, each for the lengths that are asked for.
-static FailureOr<std::vector<KernelSpec>> collectSpecs(MLIRContext &context) {
-  FailureOr<std::vector<KernelSpec>> problems = collectProblems(context);
-  if (failed(problems) || lengths.empty())
-    return problems;
-  std::vector<KernelSpec> specs;
-  for (const std::string &length : lengths) {
-    if (length != "any" && length != "decode")
-      return fail("unknown lengths '" + length + "', expected any or decode");
-    for (KernelSpec spec : *problems) {
-      spec.isDecode = length == "decode";
-      specs.push_back(std::move(spec));
+/// Whether no choice of steps and of blocks of rows was made by hand.
+static bool choosesAll() {
+  return pipelines.empty() && !ablation && overrides.br == 0 &&
+         overrides.teams == 0;
+}
+
+/// The problems, each for the lengths that are asked for; none: for any and,
+/// where an architecture of `archs` has a better kernel for them, for short
+/// ones.
+static FailureOr<std::vector<KernelSpec>>
+collectSpecs(MLIRContext &context, const std::vector<std::string> &archNames) {
+  FailureOr<std::vector<KernelSpec>> specs = collectProblems(context);
+  if (failed(specs))
+    return failure();
+  if (lengths.empty() && choosesAll()) {
+    std::vector<KernelSpec> shortSpecs;
+    for (KernelSpec spec : *specs) {
+      spec.lengths = Lengths::Short;
+      if (llvm::any_of(archNames, [&](const std::string &arch) {
+            return hasShortKernel(spec, arch);
+          }))
+        shortSpecs.push_back(std::move(spec));
+    }
+    llvm::append_range(*specs, shortSpecs);
+  }
+  if (lengths.empty())
+    return specs;
+  std::vector<KernelSpec> all;
+  for (const std::string &name : lengths) {
+    std::optional<Lengths> asked = parseLengths(name);
+    if (!asked)
+      return fail("unknown lengths '" + name +
+                  "', expected any, short or decode");
+    for (KernelSpec spec : *specs) {
+      spec.lengths = *asked;
+      all.push_back(std::move(spec));
     }
   }
-  return specs;
+  return all;
 }
 
 /// The steps that are asked for; none: the best one for each kernel.
@@ -315,8 +340,7 @@ static std::string hashOf(const KernelSpec &spec, const AblationStep &step,
        {overrides.br, overrides.bc, overrides.teams, overrides.stages})
     text += " " + std::to_string(value);
   text += " " + overrides.rescale;
-  if (spec.isDecode)
-    text += " decode";
+  text += " " + std::to_string(static_cast<int>(spec.lengths));
   llvm::XXH128_hash_t hash = llvm::xxh3_128bits(llvm::ArrayRef(
       reinterpret_cast<const uint8_t *>(text.data()), text.size()));
   return llvm::formatv("{0:x-16}{1:x-16}", hash.high64, hash.low64).str();
@@ -353,6 +377,9 @@ LogicalResult Library::make(const std::vector<KernelSpec> &specs,
       std::string reason;
       FailureOr<std::vector<const AblationStep *>> chosen =
           chooseSteps(spec, arch, steps, reason);
+      // Nobody asked for it, and another architecture has it.
+      if (failed(chosen) && lengths.empty() && spec.lengths == Lengths::Short)
+        continue;
       if (failed(chosen))
         return fail(reason);
       for (const AblationStep *step : *chosen) {
@@ -417,10 +444,12 @@ int main(int argc, char **argv) {
   MLIRContext context(registry);
   context.printOpOnDiagnostic(false);
   DiagnosticPrinter printer(context, "fa-gen", llvm::errs());
-  FailureOr<std::vector<KernelSpec>> specs = collectSpecs(context);
   FailureOr<std::vector<const AblationStep *>> steps = collectSteps();
   FailureOr<std::vector<std::string>> archNames = collectArchs();
-  if (failed(specs) || failed(steps) || failed(archNames))
+  if (failed(steps) || failed(archNames))
+    return 1;
+  FailureOr<std::vector<KernelSpec>> specs = collectSpecs(context, *archNames);
+  if (failed(specs))
     return 1;
   return failed(Library(registry).make(*specs, *steps, *archNames)) ? 1 : 0;
 }
