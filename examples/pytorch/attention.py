@@ -42,6 +42,8 @@ def median_ms(call, runs=30):
 def main():
     if len(sys.argv) != 2:
         sys.exit(__doc__)
+    if not torch.cuda.is_available():
+        sys.exit("no GPU")
     flashloom.load(sys.argv[1])
     worst = 0.0
     print(f"{'length':>8} {'flashloom':>12} {'PyTorch':>12}   (ms, causal, bf16)")

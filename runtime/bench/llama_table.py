@@ -104,6 +104,8 @@ def main():
     parser.add_argument("--seqs", default="1024,2048,4096,8192", type=ints)
     parser.add_argument("--backends", default=",".join(BACKENDS), type=words)
     arguments = parser.parse_args()
+    if not torch.cuda.is_available():
+        sys.exit("no GPU")
     unknown = set(arguments.backends) - set(BACKENDS)
     if unknown:
         parser.error(f"no backend {', '.join(sorted(unknown))}; there are {', '.join(BACKENDS)}")

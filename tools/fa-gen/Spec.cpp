@@ -241,12 +241,12 @@ FailureOr<KernelSpec> fa::makeSpec(MLIRContext &context, int64_t headDim,
 
 FailureOr<std::vector<KernelSpec>> fa::readSpecs(MLIRContext &context,
                                                  StringRef path) {
-  llvm::SourceMgr sources;
-  SourceMgrDiagnosticHandler handler(sources, &context);
   std::string problem;
   auto buffer = openInputFile(path, &problem);
   if (!buffer)
     return emitError(UnknownLoc::get(&context), problem);
+  llvm::SourceMgr sources;
+  SourceMgrDiagnosticHandler handler(sources, &context);
   StringRef text = buffer->getBuffer();
   sources.AddNewSourceBuffer(std::move(buffer), llvm::SMLoc());
   OwningOpRef<ModuleOp> module = parseSourceFile<ModuleOp>(sources, &context);

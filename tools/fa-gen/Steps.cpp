@@ -27,6 +27,8 @@ static std::string whyNotMade(const KernelSpec &spec, const AblationStep &step,
   if (spec.lengths == Lengths::Short && !hasShortKernel(spec, arch))
     return "makes no other kernel for short sequences of this problem for " +
            arch;
+  /// Columns of one product of a warpgroup.
+  constexpr int64_t kMostColumns = 256;
   if (!step.passes.warpgroups)
     return spec.lengths == Lengths::Short
                ? "has no smaller blocks for short sequences"
@@ -35,6 +37,9 @@ static std::string whyNotMade(const KernelSpec &spec, const AblationStep &step,
     return "needs wgmma, which " + arch + " has not";
   if (spec.lengths == Lengths::Decode)
     return "makes no kernels for decoding yet";
+  for (int64_t dim : {spec.headDim, spec.headDimV})
+    if (dim > kMostColumns)
+      return "takes head dimensions up to 256, found " + std::to_string(dim);
   for (const char *name : {"kv_lens", "cu_seqlens_q"})
     if (llvm::is_contained(spec.params, name))
       return std::string("takes no ") + name + " yet";

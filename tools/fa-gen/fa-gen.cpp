@@ -13,6 +13,7 @@
 #include "Steps.h"
 
 #include "fa/Pipelines/Register.h"
+#include "fa/Schedule/Schedule.h"
 #include "fa/Target/Cubin.h"
 #include "fa/Target/Target.h"
 
@@ -71,8 +72,8 @@ static cl::list<std::string>
                        "where it makes the kernel, else fa2)"),
               cl::cat(category));
 static cl::opt<bool> ablation("ablation",
-                              cl::desc("kernels by each of these steps, for "
-                                       "fa-bench ablate"),
+                              cl::desc("kernels by each step of --pipelines, "
+                                       "for fa-bench ablate"),
                               cl::cat(category));
 
 static ScheduleOverrides overrides;
@@ -212,6 +213,14 @@ static FailureOr<std::vector<const AblationStep *>> collectSteps() {
   if (!ablation)
     llvm::sort(steps, std::greater<>());
   return steps;
+}
+
+static LogicalResult checkRescale() {
+  StringRef rescale = overrides.rescale;
+  if (rescale.empty() || rescale == "auto" || parseRescale(rescale.str()))
+    return success();
+  return fail("unknown rescale policy '" + rescale +
+              "', expected always, lazy, first-max or auto");
 }
 
 static FailureOr<std::vector<std::string>> collectArchs() {
@@ -418,6 +427,8 @@ LogicalResult Library::make(const std::vector<KernelSpec> &specs,
     llvm::errs() << "no ptxas was found: the library holds PTX, which the "
                     "driver compiles when it is loaded\n";
   size_t made = entries.size();
+  if (made == 0 && hasFailed)
+    return fail("no kernel was made; '" + folder + "' is left as it was");
   if (llvm::Error error = writeManifest(folder, std::move(entries)))
     return fail(llvm::toString(std::move(error)));
   llvm::outs() << made << (made == 1 ? " kernel in " : " kernels in ") << folder
@@ -446,7 +457,7 @@ int main(int argc, char **argv) {
   DiagnosticPrinter printer(context, "fa-gen", llvm::errs());
   FailureOr<std::vector<const AblationStep *>> steps = collectSteps();
   FailureOr<std::vector<std::string>> archNames = collectArchs();
-  if (failed(steps) || failed(archNames))
+  if (failed(steps) || failed(archNames) || failed(checkRescale()))
     return 1;
   FailureOr<std::vector<KernelSpec>> specs = collectSpecs(context, *archNames);
   if (failed(specs))

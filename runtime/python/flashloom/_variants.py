@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import operator
 
 from ._errors import InvalidArgumentError
 
@@ -40,7 +41,10 @@ def variant_name(
 
 
 def _mask_name(causal: bool, window: tuple[int, int] | None) -> str:
-    left, right = window if window is not None else (-1, -1)
+    try:
+        left, right = map(operator.index, window) if window is not None else (-1, -1)
+    except (TypeError, ValueError):
+        raise InvalidArgumentError(f"window: must be (left, right) or None (found {window!r})") from None
     if left < -1 or right < -1:
         raise InvalidArgumentError(f"window: each side must be at least 0, or -1 for no limit (found {window})")
     if causal:
@@ -59,6 +63,6 @@ def _side(keys: int) -> str:
 def _score_name(softcap: float | None) -> str:
     if not softcap:
         return ""
-    if not (softcap > 0 and math.isfinite(softcap)):
-        raise InvalidArgumentError(f"softcap: must be positive and finite (found {softcap})")
+    if not (isinstance(softcap, (int, float)) and softcap > 0 and math.isfinite(softcap)):
+        raise InvalidArgumentError(f"softcap: must be a positive, finite number (found {softcap!r})")
     return "softcap" if softcap == _SPEC_SOFTCAP else f"softcap{softcap:g}"

@@ -35,7 +35,10 @@ class Names(unittest.TestCase):
     def test_refusals(self):
         for arguments, text in [
             (dict(window=(-2, 0)), r"window: .* \(found \(-2, 0\)\)"),
-            (dict(softcap=-1.0), r"softcap: must be positive and finite \(found -1.0\)"),
+            (dict(softcap=-1.0), r"softcap: must be a positive, finite number \(found -1.0\)"),
+            (dict(softcap="x"), r"softcap: must be a positive, finite number \(found 'x'\)"),
+            (dict(window=511), r"window: must be \(left, right\) or None \(found 511\)"),
+            (dict(window=(1, 2, 3)), r"window: must be \(left, right\)"),
             (dict(softcap=float("inf")), "softcap"),
             (dict(variant="mine", causal=True), "'mine' cannot be joined by causal"),
         ]:
