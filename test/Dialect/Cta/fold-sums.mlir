@@ -3,6 +3,9 @@
 
 // RUN: fa-opt %s --fold-sums | FileCheck %s
 // RUN: fa-opt %s --fold-sums --remarks-filter=fold-sums -o /dev/null 2>&1 | FileCheck %s --check-prefix=REMARK
+// RUN: fa-opt %S/../../../kernels-gen/specs/attention.mlir --fa3=level=cta "--remarks-filter=defer-redo|fold-sums" -o /dev/null 2>&1 | FileCheck %s --check-prefix=MISSED
+// MISSED: remark: [Missed] redo | Category:defer-redo | Function=attention | Reason="nothing is done again (rescale=first-max does)"
+// MISSED: remark: [Missed] sums | Category:fold-sums | Function=attention | Reason="each loop rescales its sums, or has none"
 // REMARK: remark: [Passed] sums | Category:fold-sums | Function=chain | sums=2
 
 // Its lowering: a thread adds its own 16 elements of each of the 4 places; the quad meets behind the loops.

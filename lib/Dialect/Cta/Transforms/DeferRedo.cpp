@@ -149,8 +149,11 @@ private:
     SmallVector<cta::AnyOp> questions;
     func.walk([&](cta::AnyOp op) { questions.push_back(op); });
     // What all rescaling policies but one leave.
-    if (questions.empty())
+    if (questions.empty()) {
+      remarkMissed(func, "defer-redo", "redo")
+          << remark::reason("nothing is done again (rescale=first-max does)");
       return success();
+    }
     if (questions.size() > 1)
       return questions[1].emitError("--defer-redo takes kernels of one "
                                     "cta.any, but this is another one");

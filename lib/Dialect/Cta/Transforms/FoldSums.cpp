@@ -120,8 +120,11 @@ private:
     for (scf::ForOp loop : loops)
       for (unsigned number = 0; number < loop.getNumResults(); ++number)
         found += foldSum(rewriter, loop, number);
-    if (found == 0)
+    if (found == 0) {
+      remarkMissed(func, "fold-sums", "sums")
+          << remark::reason("each loop rescales its sums, or has none");
       return;
+    }
     simplify(rewriter, func);
     numSums += found;
     remarkDecision(func, "fold-sums", "sums") << remark::metric("sums", found);
