@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Builders.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace mlir;
@@ -54,6 +55,14 @@ Value fa::sharedPointer(ImplicitLocOpBuilder &b, Value address,
   return LLVM::GEPOp::create(
       b, type, b.getI8Type(), pointer,
       ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(offset)});
+}
+
+void fa::buildGuarded(ImplicitLocOpBuilder &b, Value condition,
+                      function_ref<void(ImplicitLocOpBuilder &)> build) {
+  auto guard = scf::IfOp::create(b, condition, /*withElseRegion=*/false);
+  auto inner =
+      ImplicitLocOpBuilder::atBlockTerminator(b.getLoc(), guard.thenBlock());
+  build(inner);
 }
 
 SmallVector<Value> fa::toElements(ImplicitLocOpBuilder &b, Value vector) {

@@ -38,6 +38,10 @@ struct I32Builder {
 mlir::Value sharedPointer(mlir::ImplicitLocOpBuilder &b, mlir::Value address,
                           int64_t offset);
 
+/// Runs `build` where `condition` holds.
+void buildGuarded(mlir::ImplicitLocOpBuilder &b, mlir::Value condition,
+                  llvm::function_ref<void(mlir::ImplicitLocOpBuilder &)> build);
+
 /// The scalars of a vector, in order.
 llvm::SmallVector<mlir::Value> toElements(mlir::ImplicitLocOpBuilder &b,
                                           mlir::Value vector);

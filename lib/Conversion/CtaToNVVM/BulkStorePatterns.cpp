@@ -33,9 +33,6 @@ struct ConvertBulkStore : OpConversionPattern<cta::StoreOp> {
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);
     I32Builder i{b};
     const BulkStore &store = place->second;
-    auto value = op.getValue().getType();
-    auto type = cta::TileType::get(value.getDimSize(0), value.getDimSize(1),
-                                   value.getElementType(), kSegmentBytes);
     FragmentLayout layout = *converter.getLayout(op.getValue().getType());
     Value tile = i.add(kernel.shared, i.add(i.mul(kernel.team, store.teamBytes),
                                             store.offset));
@@ -56,8 +53,8 @@ struct ConvertBulkStore : OpConversionPattern<cta::StoreOp> {
     synchronizeTeam(b, kernel);
     // 3. The store. What is loaded next into the same tile waits for this.
     buildGuarded(b, isFirst, [&](ImplicitLocOpBuilder &inner) {
-      issueTensorStore(inner, getTensorMap(kernel, op), type, op.getIndices(),
-                       tile);
+      issueTensorStore(inner, getTensorMap(kernel, op), store.tile,
+                       op.getIndices(), tile);
       NVVM::CpAsyncBulkCommitGroupOp::create(inner);
       if (store.isLoaded)
         waitUntilRead(inner);

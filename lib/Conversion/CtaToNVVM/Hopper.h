@@ -51,6 +51,7 @@ struct Staging {
 
 /// How a 16-bit fragment goes to global memory by way of shared memory.
 struct BulkStore {
+  cta::TileType tile;    ///< the fragment's, swizzled
   int64_t firstTeam = 0; ///< of the role that stores
   int64_t offset = 0;    ///< of team 0's (of all roles) tile
   int64_t teamBytes = 0; ///< from one team's to the next one's
@@ -159,9 +160,6 @@ void expandBarrierRings(HopperKernel &kernel);
 
 /// The team's threads meet.
 void synchronizeTeam(mlir::ImplicitLocOpBuilder &b, const Kernel &kernel);
-/// Runs `build` where `condition` holds.
-void buildGuarded(mlir::ImplicitLocOpBuilder &b, mlir::Value condition,
-                  llvm::function_ref<void(mlir::ImplicitLocOpBuilder &)> build);
 /// Whether `value` (i32) is `constant`.
 mlir::Value isEqual(mlir::ImplicitLocOpBuilder &b, mlir::Value value,
                     int64_t constant);

@@ -145,7 +145,8 @@ findFreeTile(HopperKernel &kernel, cta::StoreOp store, cta::TileType tile) {
     if (!isFree)
       continue;
     int64_t first = staging.offset - role.firstTeam * staging.stageBytes();
-    return BulkStore{role.firstTeam, first, staging.stageBytes(), true, true};
+    return BulkStore{tile, role.firstTeam, first, staging.stageBytes(), true,
+                     true};
   }
   return std::nullopt;
 }
@@ -175,9 +176,9 @@ static void placeStores(HopperKernel &kernel) {
     }
     int64_t bytes = llvm::alignTo(tile->getByteSize(), kTileAlignment);
     if (role.teams * bytes <= kMaxSharedBytes - kernel.sharedBytes) {
-      BulkStore place{role.firstTeam,
-                      kernel.sharedBytes - role.firstTeam * bytes, bytes,
-                      isRepeated(store), /*isLoaded=*/false};
+      BulkStore place{
+          *tile, role.firstTeam,    kernel.sharedBytes - role.firstTeam * bytes,
+          bytes, isRepeated(store), /*isLoaded=*/false};
       kernel.sharedBytes += role.teams * bytes;
       own[{role.firstTeam, *tile}] = place;
       kernel.bulkStores[store] = place;

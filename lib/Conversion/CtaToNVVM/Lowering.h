@@ -15,12 +15,15 @@
 
 #include "fa/Conversion/CtaToNVVM/FragmentLayout.h"
 #include "fa/Dialect/Cta/IR/Cta.h"
+#include "fa/Dialect/Cta/IR/SharedMemory.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "mlir/Transforms/DialectConversion.h"
 
 namespace fa {
+
+using cta::kTileAlignment;
 
 /// Fragments to what one thread holds, tiles to their address (i32) in shared
 /// memory, flights to what their fragment becomes.

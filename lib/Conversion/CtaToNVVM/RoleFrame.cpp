@@ -23,14 +23,6 @@ using namespace fa;
 // Small builders
 //===----------------------------------------------------------------------===//
 
-void fa::buildGuarded(ImplicitLocOpBuilder &b, Value condition,
-                      function_ref<void(ImplicitLocOpBuilder &)> build) {
-  auto guard = scf::IfOp::create(b, condition, /*withElseRegion=*/false);
-  auto inner =
-      ImplicitLocOpBuilder::atBlockTerminator(b.getLoc(), guard.thenBlock());
-  build(inner);
-}
-
 Value fa::isEqual(ImplicitLocOpBuilder &b, Value value, int64_t constant) {
   return arith::CmpIOp::create(b, arith::CmpIPredicate::eq, value,
                                I32Builder{b}.constant(constant));

@@ -19,15 +19,6 @@
 using namespace mlir;
 using namespace fa;
 
-/// Calls `build` under the condition `inside`.
-static void buildGuarded(ImplicitLocOpBuilder &b, Value inside,
-                         function_ref<void(ImplicitLocOpBuilder &)> build) {
-  auto guard = scf::IfOp::create(b, inside, /*withElseRegion=*/false);
-  auto inner =
-      ImplicitLocOpBuilder::atBlockTerminator(b.getLoc(), guard.thenBlock());
-  build(inner);
-}
-
 namespace {
 /// Stores a 16-bit fragment by way of a swizzled tile in shared memory, so that
 /// a warp writes 128 bytes of a row at a time instead of 16 of eight rows. All

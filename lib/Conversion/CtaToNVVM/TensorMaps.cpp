@@ -84,11 +84,11 @@ static cta::TensorMapAttr describeMap(const HopperKernel &kernel,
     return describe(copy.getSource(), tile.getRows(), tile.getCols());
   }
   auto store = dyn_cast<cta::StoreOp>(op);
-  if (!store || !kernel.bulkStores.contains(op))
+  auto place = kernel.bulkStores.find(op);
+  if (!store || place == kernel.bulkStores.end())
     return nullptr;
-  auto type = cast<VectorType>(store.getValue().getType());
-  return describe(store.getDestination(), type.getDimSize(0),
-                  type.getDimSize(1));
+  cta::TileType tile = place->second.tile;
+  return describe(store.getDestination(), tile.getRows(), tile.getCols());
 }
 
 void fa::addTensorMaps(HopperKernel &kernel) {

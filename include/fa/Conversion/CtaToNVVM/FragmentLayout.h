@@ -75,11 +75,9 @@ struct FragmentLayout {
   }
 };
 
-/// The bytes of a swizzled row segment, of a chunk in it, and the alignment of
-/// a tile's first byte.
+/// The bytes of a swizzled row segment, and of a chunk in it.
 constexpr int64_t kSegmentBytes = 128;
 constexpr int64_t kChunkBytes = 16;
-constexpr int64_t kTileAlignment = 1024;
 
 /// A tile of 16-bit elements with a 128-byte swizzle: stored as
 /// [ceil(cols / 64)][rows][64], in which a row's 16-byte chunk c lies at c xor
