@@ -17,9 +17,9 @@ using namespace fa::rt;
 
 namespace {
 
-/// Kernels read q, k and v in pieces of 16 bytes and write o in pieces of 4.
-constexpr int64_t kLoadBytes = 16;
-constexpr int64_t kStoreBytes = 4;
+/// Kernels move q, k, v and o in pieces of 16 bytes and lse in pieces of 4.
+constexpr int64_t kPieceBytes = 16;
+constexpr int64_t kLseBytes = 4;
 
 /// The size of fa_forward_params in version 0.1.
 constexpr size_t kSizeWithoutExtras = offsetof(fa_forward_params, extras);
@@ -30,15 +30,15 @@ struct Views {
   TensorView q, k, v, o, lse;
   explicit Views(const fa_forward_params &p)
       : q{"q",   p.q,        {"batch", "heads", "seq_q", "head_dim"},
-          false, kLoadBytes, true},
+          false, kPieceBytes, true},
         k{"k",   p.k,        {"batch", "kv_heads", "seq_kv", "head_dim"},
-          false, kLoadBytes, true},
+          false, kPieceBytes, true},
         v{"v",   p.v,        {"batch", "kv_heads", "seq_kv", "head_dim_v"},
-          false, kLoadBytes, true},
+          false, kPieceBytes, true},
         o{"o",  p.o,         {"batch", "heads", "seq_q", "head_dim_v"},
-          true, kStoreBytes, true},
+          true, kPieceBytes, true},
         lse{"lse", p.lse,       {"batch", "heads", "seq_q", ""},
-            true,  kStoreBytes, false} {}
+            true,  kLseBytes, false} {}
 };
 
 } // namespace

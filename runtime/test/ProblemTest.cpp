@@ -117,8 +117,8 @@ TEST(Problem, RefusesWrongOutputStrides) {
   EXPECT_EQ(refusalAfter([](Params p) { p.o.strides[3] = 2; }),
             "o: stride of dimension 3 (head_dim_v) must be 1 (found 2)");
   EXPECT_EQ(refusalAfter([](Params p) { p.o.strides[2] = 129; }),
-            "o: stride of dimension 2 (seq_q) must be a multiple of 2 elements "
-            "(4 bytes) (found 129)");
+            "o: stride of dimension 2 (seq_q) must be a multiple of 8 elements "
+            "(16 bytes) (found 129)");
   EXPECT_EQ(refusalAfter([](Params p) { p.o.strides[1] = 0; }),
             "o: stride of dimension 1 (heads) must not be 0, since outputs "
             "would overlap (found 0)");
@@ -133,7 +133,7 @@ TEST(Problem, RefusesWrongAddresses) {
   EXPECT_EQ(refusalAfter([](Params p) { p.v.data = nullptr; }),
             "v: data must not be NULL (found NULL)");
   EXPECT_EQ(refusalAfter([](Params p) { p.o.data = address(0x40002); }),
-            "o: data must be aligned to 4 bytes (found 0x40002)");
+            "o: data must be aligned to 16 bytes (found 0x40002)");
   EXPECT_EQ(refusalAfter([](Params p) { p.lse.data = address(0x50001); }),
             "lse: data must be aligned to 4 bytes (found 0x50001)");
 }

@@ -6,7 +6,8 @@
 //===----------------------------------------------------------------------===//
 //
 // Stores of fragments: 16-bit ones by way of shared memory where a tile is
-// free, others straight from registers.
+// free, else in pieces of 16 bytes that the threads of a quad put together;
+// others straight from registers.
 //
 //===----------------------------------------------------------------------===//
 
@@ -164,6 +165,51 @@ void FragmentStore::run(ImplicitLocOpBuilder &b, Kernel::Scratch scratch,
 }
 
 namespace {
+/// Transposes 4 words of each of a quad's threads: thread t has word t of all
+/// four after it. In a fragment's row a thread has the pair t of each block of
+/// 8 columns, and then all of block t: 16 bytes that lie together. Stores of 4
+/// bytes are half a sector each, and four times as many: at head dimension 256
+/// and length 512 they were a quarter of the kernel's time.
+class QuadTranspose {
+public:
+  QuadTranspose(ImplicitLocOpBuilder &b, Value inQuad) {
+    I32Builder i{b};
+    for (int64_t bit = 1; bit < kQuad; bit *= 2)
+      hasBit.push_back(arith::CmpIOp::create(
+          b, arith::CmpIPredicate::ne, i.bitAnd(inQuad, bit), i.constant(0)));
+  }
+
+  /// The four words, i32, as one vector.
+  Value run(ImplicitLocOpBuilder &b, ArrayRef<Value> words) const {
+    SmallVector<Value> mine(words);
+    for (auto [n, upper] : llvm::enumerate(hasBit)) {
+      int64_t distance = int64_t(1) << n;
+      for (int64_t low = 0; low < kQuad; ++low)
+        if (!(low & distance))
+          exchange(b, upper, distance, mine[low], mine[low + distance]);
+    }
+    return fromElements(b, VectorType::get(kQuad, b.getI32Type()), mine);
+  }
+
+private:
+  /// Gives the thread at `distance` the word that it keeps, for the one that
+  /// this thread keeps.
+  static void exchange(ImplicitLocOpBuilder &b, Value upper, int64_t distance,
+                       Value &low, Value &high) {
+    I32Builder i{b};
+    Value given = arith::SelectOp::create(b, upper, low, high);
+    Value taken = NVVM::ShflOp::create(
+        b, b.getI32Type(), i.constant(0xffffffff), given, i.constant(distance),
+        i.constant(kWarpThreads - 1), NVVM::ShflKind::bfly,
+        /*return_value_and_is_valid=*/UnitAttr());
+    Value keptLow = arith::SelectOp::create(b, upper, taken, low);
+    high = arith::SelectOp::create(b, upper, high, taken);
+    low = keptLow;
+  }
+
+  SmallVector<Value, 2> hasBit; ///< of the thread's number in its quad
+};
+
 struct ConvertStore : OpConversionPattern<cta::StoreOp> {
   ConvertStore(const FragmentTypeConverter &converter, MLIRContext *context,
                const Kernel &kernel)
@@ -205,54 +251,79 @@ private:
     Value first = i.add(i.add(global.firstRow, i.mul(kernel.warp, kSlabRows)),
                         i.shr(kernel.lane, llvm::Log2_64(kQuad)));
     Value inQuad = i.bitAnd(kernel.lane, kQuad - 1);
+    Value firstInQuad = arith::CmpIOp::create(b, arith::CmpIPredicate::eq,
+                                              inQuad, i.constant(0));
     Value pointer = moveRows(b, global, global.pointer, first);
-    if (matrix)
-      pointer =
-          advance(b, pointer,
-                  arith::ExtUIOp::create(b, b.getI64Type(), i.mul(inQuad, 2)),
-                  global.elementType);
+    QuadTranspose transpose(b, inQuad);
     for (int64_t s = 0; s < layout.slabs(); ++s)
       for (int64_t half = 0; half < 2; ++half) {
         int64_t offset = layout.rowOffset(s, 2 * half);
         Value inside = arith::CmpIOp::create(b, arith::CmpIPredicate::slt,
                                              i.add(first, offset), global.rows);
+        // One thread of four stores a row vector's element.
         if (!matrix)
-          inside = arith::AndIOp::create(
-              b, inside,
-              arith::CmpIOp::create(b, arith::CmpIPredicate::eq, inQuad,
-                                    i.constant(0)));
-        SmallVector<Value> values = getRow(b, layout, elements, s, half);
+          inside = arith::AndIOp::create(b, inside, firstInQuad);
+        SmallVector<Piece> pieces =
+            matrix ? getPieces(b, transpose, layout, elements, s, half)
+                   : SmallVector<Piece>{{elements[2 * s + half], 0, 0}};
         buildGuarded(b, inside, [&](ImplicitLocOpBuilder &inner) {
-          Value row = moveRows(inner, global, pointer,
-                               I32Builder{inner}.constant(offset));
-          for (auto [n, value] : llvm::enumerate(values))
-            LLVM::StoreOp::create(inner, value,
-                                  advance(inner, row,
-                                          FragmentLayout::colOffset(n, 0),
-                                          global.elementType));
+          storePieces(inner,
+                      moveRows(inner, global, pointer,
+                               I32Builder{inner}.constant(offset)),
+                      inQuad, pieces, global.elementType);
         });
       }
   }
 
-  /// One thread's part of a row: pairs of columns, those of 16 bits in one
-  /// register; or a row vector's one element.
-  static SmallVector<Value> getRow(ImplicitLocOpBuilder &b,
-                                   const FragmentLayout &layout,
-                                   ArrayRef<Value> elements, int64_t s,
-                                   int64_t half) {
-    if (layout.kind == FragmentKind::Row)
-      return {elements[2 * s + half]};
-    SmallVector<Value> values;
+  /// What a thread stores at once, `column + laneColumns * inQuad` elements
+  /// from a row's first.
+  struct Piece {
+    Value value;
+    int64_t column, laneColumns;
+  };
+
+  static void storePieces(ImplicitLocOpBuilder &b, Value row, Value inQuad,
+                          ArrayRef<Piece> pieces, Type elementType) {
+    llvm::SmallDenseMap<int64_t, Value> pointers{{0, row}};
+    for (const Piece &piece : pieces) {
+      Value &pointer = pointers[piece.laneColumns];
+      if (!pointer)
+        pointer = advance(b, row,
+                          arith::ExtUIOp::create(
+                              b, b.getI64Type(),
+                              I32Builder{b}.mul(inQuad, piece.laneColumns)),
+                          elementType);
+      LLVM::StoreOp::create(b, piece.value,
+                            advance(b, pointer, piece.column, elementType));
+    }
+  }
+
+  /// One thread's part of a row: of 16-bit elements the chunks that it holds
+  /// after an exchange in its quad, and the pairs of columns that fill none.
+  static SmallVector<Piece> getPieces(ImplicitLocOpBuilder &b,
+                                      const QuadTranspose &transpose,
+                                      const FragmentLayout &layout,
+                                      ArrayRef<Value> elements, int64_t s,
+                                      int64_t half) {
+    bool narrow = elements.front().getType().getIntOrFloatBitWidth() == 16;
+    SmallVector<Value> pairs;
     for (int64_t n = 0; n < layout.blocks(); ++n) {
       int64_t first = layout.index(s, n, 2 * half);
-      Value low = elements[first], high = elements[first + 1];
-      auto pair = VectorType::get(2, low.getType());
-      Value value = fromElements(b, pair, {low, high});
-      if (low.getType().getIntOrFloatBitWidth() == 16)
-        value = LLVM::BitcastOp::create(b, b.getI32Type(), value);
-      values.push_back(value);
+      Value pair =
+          fromElements(b, VectorType::get(kPair, elements[first].getType()),
+                       elements.slice(first, kPair));
+      pairs.push_back(narrow ? LLVM::BitcastOp::create(b, b.getI32Type(), pair)
+                             : pair);
     }
-    return values;
+    SmallVector<Piece> pieces;
+    int64_t exchanged = narrow ? llvm::alignDown(layout.blocks(), kQuad) : 0;
+    for (int64_t n = 0; n < exchanged; n += kQuad)
+      pieces.push_back(
+          {transpose.run(b, ArrayRef<Value>(pairs).slice(n, kQuad)),
+           FragmentLayout::colOffset(n, 0), kBlockCols});
+    for (int64_t n = exchanged; n < layout.blocks(); ++n)
+      pieces.push_back({pairs[n], FragmentLayout::colOffset(n, 0), kPair});
+    return pieces;
   }
 
   const FragmentTypeConverter &converter;

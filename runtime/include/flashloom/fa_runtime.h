@@ -132,8 +132,8 @@ typedef struct fa_forward_params {
   fa_tensor k;
   /** [batch, kv_heads, seq_kv, head_dim_v]. */
   fa_tensor v;
-  /** Output, [batch, heads, seq_q, head_dim_v]. Address a multiple of 4 bytes,
-   * last stride 1, other strides multiples of 4 bytes and not 0. A row that
+  /** Output, [batch, heads, seq_q, head_dim_v]. Address a multiple of 16 bytes,
+   * last stride 1, other strides multiples of 16 bytes and not 0. A row that
    * sees no key becomes 0. */
   fa_tensor o;
   /** Output, [batch, heads, seq_q], f32: log(sum(exp(score))), the natural

@@ -1,4 +1,5 @@
-// A thread stores pairs of columns of the rows that exist; of a row vector, one thread of four stores.
+// A thread stores pairs of columns of the rows that exist, and chunks of 8 where a quad has four of them to exchange; of a row
+// vector, one thread of four stores.
 // RUN: fa-opt %s --lower-to-nvvm=tiles-only | FileCheck %s
 
 // CHECK-LABEL: gpu.func @store
@@ -22,6 +23,27 @@ gpu.module @kernels {
       // CHECK: %[[END:.*]] = arith.index_cast %[[E:.*]] : index to i32
       // CHECK: arith.cmpi slt, %{{.*}}, %[[END]]
       cta.store %r, %L[%i] until %e : vector<16xf32>, memref<?xf32>
+    }
+    gpu.return
+  }
+
+  // Four blocks of 8 columns: a transposition in the quad, 4 shuffles for each
+  // of the two rows of a thread, and one store of 16 bytes a row; the fifth
+  // block in pairs.
+  // CHECK-LABEL: gpu.func @chunks
+  gpu.func @chunks(%O: memref<?x?x40xbf16>, %c: bf16, %i: index) kernel {
+    %c0 = arith.constant 0 : index
+    cta.role "all" teams(%w in 1) warps(1) {
+      %f = vector.broadcast %c : bf16 to vector<16x40xbf16>
+      // CHECK-COUNT-4: nvvm.shfl.sync bfly
+      // CHECK: scf.if
+      // CHECK-COUNT-1: llvm.store %{{.*}} : vector<4xi32>, !llvm.ptr<1>
+      // CHECK: llvm.store %{{.*}} : i32, !llvm.ptr<1>
+      // CHECK-NEXT: }
+      // CHECK-COUNT-4: nvvm.shfl.sync bfly
+      // CHECK-NOT: nvvm.shfl.sync
+      // CHECK: llvm.store %{{.*}} : vector<4xi32>, !llvm.ptr<1>
+      cta.store %f, %O[%i, %c0, %c0] : vector<16x40xbf16>, memref<?x?x40xbf16>
     }
     gpu.return
   }
