@@ -18,6 +18,18 @@
 using namespace mlir;
 using namespace fa;
 
+/// One PTX instruction without side effects.
+static Value buildInstruction(ImplicitLocOpBuilder &b, StringRef instruction,
+                              StringRef constraints, Type type,
+                              ValueRange operands) {
+  return LLVM::InlineAsmOp::create(b, type, operands, instruction, constraints,
+                                   /*has_side_effects=*/false,
+                                   /*is_align_stack=*/false,
+                                   LLVM::TailCallKind::None,
+                                   LLVM::AsmDialectAttr(), ArrayAttr())
+      .getResult(0);
+}
+
 namespace {
 /// Any elementwise operation on fragments of one shape.
 struct ConvertElementwise : ConversionPattern {
@@ -69,6 +81,53 @@ struct ConvertConstant : OpConversionPattern<arith::ConstantOp> {
     if (!splat || !type)
       return rewriter.notifyMatchFailure(op, "not a splat");
     rewriter.replaceOpWithNewOp<arith::ConstantOp>(op, splat.resizeSplat(type));
+    return success();
+  }
+};
+
+/// Appends what `mask` is the conjunction of.
+static void collectConjuncts(Value mask, SmallVectorImpl<Value> &conjuncts) {
+  auto both = mask.getDefiningOp<arith::AndIOp>();
+  if (!both) {
+    conjuncts.push_back(mask);
+    return;
+  }
+  collectConjuncts(both.getLhs(), conjuncts);
+  collectConjuncts(both.getRhs(), conjuncts);
+}
+
+/// A select by a conjunction of masks, element by element. LLVM would take it
+/// apart into one select after another, as for targets with one condition
+/// register; an `and.pred` that it does not look into ptxas folds into the
+/// comparison before it, and selects once.
+struct ConvertMaskedSelect : OpConversionPattern<arith::SelectOp> {
+  ConvertMaskedSelect(const TypeConverter &converter, MLIRContext *context)
+      : OpConversionPattern(converter, context, /*benefit=*/2) {}
+
+  LogicalResult
+  matchAndRewrite(arith::SelectOp op, OpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    auto type = dyn_cast<VectorType>(adaptor.getTrueValue().getType());
+    SmallVector<Value> conjuncts;
+    collectConjuncts(op.getCondition(), conjuncts);
+    if (!type || conjuncts.size() < 2 ||
+        !isa<VectorType>(conjuncts[0].getType()))
+      return rewriter.notifyMatchFailure(op, "not by a conjunction of masks");
+    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
+    SmallVector<SmallVector<Value>> masks;
+    for (Value conjunct : conjuncts)
+      masks.push_back(toElements(b, rewriter.getRemappedValue(conjunct)));
+    SmallVector<Value> elements;
+    for (auto [n, yes, no] :
+         llvm::enumerate(toElements(b, adaptor.getTrueValue()),
+                         toElements(b, adaptor.getFalseValue()))) {
+      Value mask = masks.front()[n];
+      for (ArrayRef<Value> other : ArrayRef(masks).drop_front())
+        mask = buildInstruction(b, "and.pred $0, $1, $2;", "=b,b,b",
+                                b.getI1Type(), {mask, other[n]});
+      elements.push_back(arith::SelectOp::create(b, mask, yes, no));
+    }
+    rewriter.replaceOp(op, fromElements(b, type, elements));
     return success();
   }
 };
@@ -136,11 +195,8 @@ static Value buildLog(ImplicitLocOpBuilder &b, Value x) {
 }
 
 static Value buildTanh(ImplicitLocOpBuilder &b, Value x) {
-  return LLVM::InlineAsmOp::create(
-             b, b.getF32Type(), x, "tanh.approx.f32 $0, $1;", "=f,f",
-             /*has_side_effects=*/false, /*is_align_stack=*/false,
-             LLVM::TailCallKind::None, LLVM::AsmDialectAttr(), ArrayAttr())
-      .getResult(0);
+  return buildInstruction(b, "tanh.approx.f32 $0, $1;", "=f,f", b.getF32Type(),
+                          x);
 }
 
 static Value buildAbs(ImplicitLocOpBuilder &b, Value x) {
@@ -166,7 +222,8 @@ static Value buildRsqrt(ImplicitLocOpBuilder &b, Value x) {
 void fa::populateElementwisePatterns(const FragmentTypeConverter &converter,
                                      RewritePatternSet &patterns) {
   MLIRContext *context = patterns.getContext();
-  patterns.add<ConvertElementwise, ConvertConstant>(converter, context);
+  patterns.add<ConvertElementwise, ConvertConstant, ConvertMaskedSelect>(
+      converter, context);
   patterns.add<ConvertFunction<math::Exp2Op>>(converter, context, buildExp2);
   patterns.add<ConvertFunction<math::Log2Op>>(converter, context, buildLog2);
   patterns.add<ConvertFunction<math::ExpOp>>(converter, context, buildExp);
