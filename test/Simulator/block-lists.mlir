@@ -20,7 +20,8 @@
 
 // The class of each block; the lists; attention, whose copies read the next block's number before they go out.
 // CHECK: gpu.func @attention_0
-// CHECK: %[[CLASS:.*]] = cta.if_any
+// CHECK: cta.any
+// CHECK: %[[CLASS:.*]] = scf.if
 // CHECK: memref.store %[[CLASS]]
 // CHECK: gpu.func @attention_1
 // CHECK: scf.for

@@ -70,9 +70,11 @@ private:
   /// A loop over all blocks of keys that carries values.
   SmallVector<Value> forEachBlock(ValueRange inits, Body body);
 
-  scf::ForallOp makeParallel(ArrayRef<OpFoldResult> extents, ValueRange outs);
+  scf::ForallOp makeParallel(ArrayRef<OpFoldResult> extents, ValueRange outs,
+                             int64_t warps);
   void insert(scf::ForallOp forall, unsigned number, Value source,
               OpFoldResult length, ArrayRef<Value> position);
+  int64_t getWarps() const;
   int64_t getRows() const;
   Value countKeys(ArrayRef<Value> at, Value offset);
   Value findRowsThatCount(ArrayRef<Value> at);
@@ -112,14 +114,15 @@ SmallVector<Value> BlockListLowering::forEachBlock(ValueRange inits,
   return SmallVector<Value>(loop.getResults());
 }
 
-/// A parallel loop, whose thread blocks are of one warp: it has no tiles to
-/// divide.
+/// A parallel loop, whose thread blocks are of one team of `warps`: it has no
+/// tiles to divide.
 scf::ForallOp BlockListLowering::makeParallel(ArrayRef<OpFoldResult> extents,
-                                              ValueRange outs) {
+                                              ValueRange outs, int64_t warps) {
   auto forall = scf::ForallOp::create(b, loc, extents, outs, std::nullopt);
   auto function = op->getParentOfType<FunctionOpInterface>();
   if (std::optional<Schedule> schedule = attn::getSchedule(function)) {
-    schedule->teams = schedule->warps = schedule->stages = 1;
+    schedule->teams = schedule->stages = 1;
+    schedule->warps = warps;
     forall->setAttr(attn::kScheduleAttrName,
                     attn::makeScheduleAttr(b.getContext(), *schedule));
   }
@@ -147,11 +150,23 @@ void BlockListLowering::insert(scf::ForallOp forall, unsigned number,
 // Classes
 //===----------------------------------------------------------------------===//
 
-/// The queries whose keys are counted at a time: where blocks can be divided by
-/// it, as many as a warp has the marks of in registers.
+/// The queries that a warp counts the keys of at a time: it has the marks of no
+/// more in registers.
+static constexpr int64_t kWarpRows = 16;
+
+/// The warps that count a block's keys: one for each of a multiprocessor's four
+/// schedulers where the block has rows for them. With one warp a block, blocks
+/// of which some are hidden and some are not kept schedulers busy unequally.
+int64_t BlockListLowering::getWarps() const {
+  constexpr int64_t kSchedulers = 4;
+  return br % (kSchedulers * kWarpRows) == 0 ? kSchedulers : 1;
+}
+
+/// The queries whose keys are counted at a time, where blocks can be divided by
+/// it.
 int64_t BlockListLowering::getRows() const {
-  constexpr int64_t kRows = 16;
-  return br % kRows == 0 ? kRows : br;
+  int64_t rows = getWarps() * kWarpRows;
+  return br % rows == 0 ? rows : br;
 }
 
 /// How many keys of the block `at` (batch, head, block of queries, of keys)
@@ -245,13 +260,15 @@ Value BlockListLowering::anyRow(Value counts, arith::CmpFPredicate predicate,
   });
 }
 
-/// A branch on flags of rows that all see the same class.
+/// A branch on flags of rows that all see the same class: one that a warp takes
+/// for itself only where it has all rows.
 Value BlockListLowering::branchOn(Value condition, function_ref<Value()> then,
                                   int32_t otherwise) {
   Value other = constant(i32, otherwise);
   auto branch = scf::IfOp::create(b, loc, TypeRange{i32}, condition,
                                   /*withElseRegion=*/true);
-  branch->setAttr(attn::kAnyRowAttrName, b.getUnitAttr());
+  if (getWarps() == 1)
+    branch->setAttr(attn::kAnyRowAttrName, b.getUnitAttr());
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(branch.thenBlock());
   Value result = then();
@@ -282,8 +299,8 @@ Value BlockListLowering::buildClasses() {
   sizes.push_back(numKV);
   Value classes = tensor::EmptyOp::create(b, loc, sizes, i32);
   OpBuilder::InsertionGuard guard(b);
-  auto forall =
-      makeParallel(llvm::to_vector(llvm::reverse(sizes)), ValueRange{classes});
+  auto forall = makeParallel(llvm::to_vector(llvm::reverse(sizes)),
+                             ValueRange{classes}, getWarps());
   SmallVector<Value> at(llvm::reverse(forall.getInductionVars()));
   Value blockClass = classify(countAllKeys(at));
   Value entry = tensor::EmptyOp::create(b, loc, ArrayRef<int64_t>{1}, i32);
@@ -347,7 +364,7 @@ SmallVector<Value> BlockListLowering::buildLists(Value classes) {
   Value counts = tensor::EmptyOp::create(b, loc, sizes, i32);
   OpBuilder::InsertionGuard guard(b);
   auto forall = makeParallel(llvm::to_vector(llvm::reverse(extents)),
-                             ValueRange{blocks, counts});
+                             ValueRange{blocks, counts}, /*warps=*/1);
   SmallVector<Value> at(llvm::reverse(forall.getInductionVars()));
   auto [row, pair] = buildRow(classes, length, at);
   insert(forall, 0, row, length, at);

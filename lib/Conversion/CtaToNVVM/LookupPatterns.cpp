@@ -11,7 +11,8 @@
 // on the row, on the column, on both. Each part is computed once, in 64 bits. A
 // thread's columns are pairs of neighbours: where memory and strides turn out
 // to be aligned for it, which is the same for the whole kernel, two elements
-// are one load.
+// are one load. Columns that are clamped to a last one are such pairs in a
+// block that ends before it, which is the same for the whole block.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,6 +24,9 @@
 
 using namespace mlir;
 using namespace fa;
+
+/// The elements of a pair.
+static constexpr int64_t kPair = 2;
 
 /// `index`, of type index or i32, in 64 bits.
 static Value widen(ImplicitLocOpBuilder &b, Value index) {
@@ -46,33 +50,55 @@ static bool isLastContiguous(MemRefType type) {
          !strides.empty() && strides.back() == 1;
 }
 
-/// The scalars whose sum is the first column, where `index` is a sum of scalars
-/// and each element's column; none where it is something else.
-static std::optional<SmallVector<Value>> matchColumns(Value index) {
+namespace {
+/// Neighbouring columns.
+struct ColumnRun {
+  SmallVector<Value> scalars; ///< i32, whose sum is the first column
+  Value last;                 ///< i32, what none is above; null: no limit
+};
+} // namespace
+
+/// The scalar, i32, that `value` has everywhere; null where it has none.
+static Value getSplat(Value value) {
+  auto splat = value.getDefiningOp<vector::BroadcastOp>();
+  return splat && !isa<VectorType>(splat.getSource().getType())
+             ? splat.getSource()
+             : Value();
+}
+
+/// Reads `index` as a sum of scalars and each element's column, or as the
+/// smaller of that and a scalar.
+static std::optional<ColumnRun> matchColumns(Value index) {
   if (auto column = index.getDefiningOp<cta::ColOp>())
-    return SmallVector<Value>{column.getBase()};
-  auto sum = index.getDefiningOp<arith::AddIOp>();
-  if (!sum)
+    return ColumnRun{{column.getBase()}, nullptr};
+  Operation *op = index.getDefiningOp();
+  if (!isa_and_nonnull<arith::AddIOp, arith::MinSIOp>(op))
     return std::nullopt;
-  for (auto [part, other] : {std::pair(sum.getLhs(), sum.getRhs()),
-                             std::pair(sum.getRhs(), sum.getLhs())}) {
-    auto scalar = other.getDefiningOp<vector::BroadcastOp>();
-    if (!scalar || isa<VectorType>(scalar.getSource().getType()))
+  for (auto [part, other] : {std::pair(op->getOperand(0), op->getOperand(1)),
+                             std::pair(op->getOperand(1), op->getOperand(0))}) {
+    Value scalar = getSplat(other);
+    if (!scalar)
       continue;
-    std::optional<SmallVector<Value>> scalars = matchColumns(part);
-    if (scalars)
-      scalars->push_back(scalar.getSource());
-    return scalars;
+    std::optional<ColumnRun> run = matchColumns(part);
+    if (!run || run->last)
+      return std::nullopt;
+    if (isa<arith::AddIOp>(op))
+      run->scalars.push_back(scalar);
+    else
+      run->last = scalar;
+    return run;
   }
   return std::nullopt;
 }
 
 namespace {
-/// A memref's memory, and where a thread's elements lie in it.
+/// A memref's memory, and where a thread's elements lie in it; with
+/// `ofWholeBlock` in a block that no limit of its columns cuts.
 class Positions {
 public:
-  Positions(ImplicitLocOpBuilder &b, Value memref, const Kernel &kernel)
-      : b(b), kernel(kernel),
+  Positions(ImplicitLocOpBuilder &b, Value memref, const Kernel &kernel,
+            bool ofWholeBlock = false)
+      : b(b), kernel(kernel), ofWholeBlock(ofWholeBlock),
         data(memref::ExtractStridedMetadataOp::create(b, memref)),
         type(cast<MemRefType>(memref.getType())) {
     Value address = memref::ExtractAlignedPointerAsIndexOp::create(b, memref);
@@ -103,8 +129,10 @@ public:
 
   /// Whether the columns come in pairs of neighbours.
   bool hasPairs() const { return isRun && columns.empty() && all.empty(); }
-  /// Whether pairs are aligned, as an i1.
-  Value buildPairsAreAligned();
+  /// Whether that takes a block that is whole.
+  bool isClamped() const { return bool(isCut); }
+  /// Whether the block is whole and pairs are aligned, as an i1.
+  Value buildHasAlignedPairs();
   /// The pair whose first column is `column`, where pairs are aligned.
   SmallVector<Value> loadPair(int64_t row, int64_t column);
 
@@ -129,19 +157,39 @@ private:
   }
   Value rowPointer(int64_t row);
 
+  void addRun(const ColumnRun &run, int64_t length);
+
   ImplicitLocOpBuilder &b;
   const Kernel &kernel;
+  bool ofWholeBlock;
   memref::ExtractStridedMetadataOp data;
   MemRefType type;
   Value begin;   ///< the address of the memory
   Value base;    ///< the same as a pointer
   Value odd;     ///< the lowest bit: pairs are not aligned
+  Value isCut;   ///< i1: a limit cuts the block; null: there is none
   Value uniform; ///< the part of all elements
   SmallVector<Value> rows, columns, all; ///< parts; empty: 0
   bool isRun = false; ///< the columns' offsets are constants: 0, 1, 8, 9, ...
   SmallVector<Value> pointers; ///< to rows, as they are asked for
 };
 } // namespace
+
+/// Adds an index that is a run of `length` columns.
+void Positions::addRun(const ColumnRun &run, int64_t length) {
+  I32Builder i{b};
+  Value first;
+  for (Value scalar : run.scalars) {
+    mustBeEven(widen(b, scalar));
+    first = first ? i.add(first, scalar) : scalar;
+  }
+  if (run.last)
+    isCut = arith::CmpIOp::create(b, arith::CmpIPredicate::sgt,
+                                  i.add(first, length - 1), run.last);
+  first = i.add(first, i.mul(i.bitAnd(kernel.lane, kQuad - 1), 2));
+  uniform = addParts(b, uniform, widen(b, first));
+  isRun = true;
+}
 
 void Positions::add(unsigned dim, Value original, Value converted,
                     std::optional<FragmentLayout> layout) {
@@ -152,18 +200,11 @@ void Positions::add(unsigned dim, Value original, Value converted,
     uniform = addParts(b, uniform, part);
     return;
   }
-  std::optional<SmallVector<Value>> scalars;
+  std::optional<ColumnRun> run;
   if (layout->kind == FragmentKind::Column && !step)
-    scalars = matchColumns(original);
-  if (scalars) {
-    I32Builder i{b};
-    Value first = i.mul(i.bitAnd(kernel.lane, kQuad - 1), 2);
-    for (Value scalar : *scalars) {
-      mustBeEven(widen(b, scalar));
-      first = i.add(first, scalar);
-    }
-    uniform = addParts(b, uniform, widen(b, first));
-    isRun = true;
+    run = matchColumns(original);
+  if (run && (ofWholeBlock || !run->last)) {
+    addRun(*run, layout->cols);
     return;
   }
   if (step)
@@ -204,7 +245,7 @@ Value Positions::load(int64_t row, int64_t column, int64_t element) {
   return load;
 }
 
-Value Positions::buildPairsAreAligned() {
+Value Positions::buildHasAlignedPairs() {
   int64_t bytes = type.getElementTypeBitWidth() / 8;
   auto mask = [&](Value value, int64_t bits) -> Value {
     return arith::AndIOp::create(
@@ -212,6 +253,9 @@ Value Positions::buildPairsAreAligned() {
   };
   Value rest =
       arith::OrIOp::create(b, mask(begin, 2 * bytes - 1), mask(odd, 1));
+  if (isCut)
+    rest = arith::OrIOp::create(
+        b, rest, arith::ExtUIOp::create(b, b.getI64Type(), isCut));
   return arith::CmpIOp::create(
       b, arith::CmpIPredicate::eq, rest,
       arith::ConstantIntOp::create(b, b.getI64Type(), 0));
@@ -244,15 +288,25 @@ struct ConvertLookup : OpConversionPattern<cta::LookupOp> {
     if (!layout)
       return rewriter.notifyMatchFailure(op, "result is no fragment");
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);
-    Positions positions(b, op.getSource(), kernel);
-    for (auto [dim, original, converted] :
-         llvm::enumerate(op.getIndices(), adaptor.getIndices()))
-      positions.add(dim, original, converted,
-                    converter.getLayout(original.getType()));
-    bool isMatrix = layout->kind == FragmentKind::Matrix;
-    SmallVector<Value> elements = isMatrix && positions.hasPairs()
-                                      ? loadByAlignment(b, positions, *layout)
-                                      : loadAll(positions, *layout);
+    auto find = [&](bool ofWholeBlock) {
+      Positions positions(b, op.getSource(), kernel, ofWholeBlock);
+      for (auto [dim, original, converted] :
+           llvm::enumerate(op.getIndices(), adaptor.getIndices()))
+        positions.add(dim, original, converted,
+                      converter.getLayout(original.getType()));
+      return positions;
+    };
+    Positions whole = find(/*ofWholeBlock=*/true);
+    SmallVector<Value> elements;
+    if (layout->kind == FragmentKind::Row || !whole.hasPairs()) {
+      Positions any = find(/*ofWholeBlock=*/false);
+      elements = loadAll(any, *layout);
+    } else if (whole.isClamped()) {
+      Positions any = find(/*ofWholeBlock=*/false);
+      elements = loadByAlignment(b, whole, any, *layout);
+    } else {
+      elements = loadByAlignment(b, whole, whole, *layout);
+    }
     rewriter.replaceOp(
         op, fromElements(b, converter.convertType(op.getType()), elements));
     return success();
@@ -263,6 +317,11 @@ private:
   static SmallVector<Value> loadPairs(Positions &positions,
                                       const FragmentLayout &layout) {
     SmallVector<Value> elements;
+    if (layout.kind == FragmentKind::Column) {
+      for (int64_t n = 0; n < layout.blocks(); ++n)
+        llvm::append_range(elements, positions.loadPair(0, 2 * n));
+      return elements;
+    }
     for (int64_t s = 0; s < layout.slabs(); ++s)
       for (int64_t n = 0; n < layout.blocks(); ++n)
         for (int64_t half = 0; half < 2; ++half)
@@ -270,21 +329,25 @@ private:
     return elements;
   }
 
-  /// A branch: pairs where they are aligned, else single elements.
+  /// A branch: pairs at the places `whole` where they are aligned and the block
+  /// is whole, else single elements at the places `any`.
   static SmallVector<Value> loadByAlignment(ImplicitLocOpBuilder &b,
-                                            Positions &positions,
+                                            Positions &whole, Positions &any,
                                             const FragmentLayout &layout) {
-    Value aligned = positions.buildPairsAreAligned();
-    positions.preparePointers();
-    int64_t count = layout.slabs() * layout.blocks() * 4;
-    auto branch = scf::IfOp::create(
-        b, SmallVector<Type>(count, positions.elementType()), aligned,
-        /*withElseRegion=*/true);
+    Value aligned = whole.buildHasAlignedPairs();
+    whole.preparePointers();
+    any.preparePointers();
+    int64_t count = layout.blocks() * (layout.kind == FragmentKind::Column
+                                           ? kPair
+                                           : layout.slabs() * 2 * kPair);
+    auto branch =
+        scf::IfOp::create(b, SmallVector<Type>(count, whole.elementType()),
+                          aligned, /*withElseRegion=*/true);
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(branch.thenBlock());
-    scf::YieldOp::create(b, loadPairs(positions, layout));
+    scf::YieldOp::create(b, loadPairs(whole, layout));
     b.setInsertionPointToStart(branch.elseBlock());
-    scf::YieldOp::create(b, loadAll(positions, layout));
+    scf::YieldOp::create(b, loadAll(any, layout));
     return SmallVector<Value>(branch.getResults());
   }
 

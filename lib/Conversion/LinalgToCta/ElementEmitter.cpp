@@ -67,7 +67,11 @@ LogicalResult KernelEmitter::findElementOutputs() {
       return insert.emitOpError("writes a tensor that was made by elements, "
                                 "but is no row of one dimension, found ")
              << insert.getSourceType();
-    if (shape.teams * shape.warps != 1)
+    // All threads store alike: of two stores to one element, one warp's first
+    // might come after another's second.
+    bool isOneStore = versions.size() == 2 && isa_and_nonnull<tensor::InsertOp>(
+                                                  versions[0].getDefiningOp());
+    if (shape.teams * shape.warps != 1 && !isOneStore)
       return insert.emitOpError("writes a tensor that was made by elements, "
                                 "which one warp does, found ")
              << shape.teams << " teams of " << shape.warps << " warps";

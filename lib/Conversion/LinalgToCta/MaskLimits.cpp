@@ -8,7 +8,8 @@
 // A mask that is an "and" of bounds of the column, column <= limit(row), needs
 // one comparison an element however many bounds it has: their minimum is taken
 // once a row. Rows and columns that have something added are made to start
-// there.
+// there. A column clamped to the last one, as lookups are, is the column itself
+// where the mask hides what is behind that.
 //
 //===----------------------------------------------------------------------===//
 
@@ -145,6 +146,60 @@ static void collectConditions(Value value, SmallVectorImpl<Value> &conditions) {
   conditions.push_back(value);
 }
 
+namespace {
+/// A number that is the same for all elements: a value plus a constant.
+struct Number {
+  Value value;
+  int64_t added;
+  bool operator==(const Number &other) const {
+    return value == other.value && added == other.added;
+  }
+};
+} // namespace
+
+/// Reads `value` as a number.
+static Number getNumber(Value value) {
+  int64_t added = 0;
+  while (true) {
+    value = peel(value);
+    Operation *op = value.getDefiningOp();
+    if (isa_and_nonnull<arith::IndexCastOp>(op)) {
+      value = op->getOperand(0);
+      continue;
+    }
+    APInt constant;
+    if (!isa_and_nonnull<arith::AddIOp, arith::SubIOp>(op) ||
+        !matchPattern(peel(op->getOperand(1)), m_ConstantInt(&constant)))
+      return {value, added};
+    added += isa<arith::AddIOp>(op) ? constant.getSExtValue()
+                                    : -constant.getSExtValue();
+    value = op->getOperand(0);
+  }
+}
+
+/// Replaces a column clamped to `last` in `bounds` by the column, where they
+/// hide all columns behind `last`.
+static void dropClamps(MutableArrayRef<std::optional<Bound>> bounds) {
+  for (std::optional<Bound> &bound : bounds) {
+    auto clamp =
+        bound ? bound->column.getDefiningOp<arith::MinSIOp>() : nullptr;
+    if (!clamp)
+      continue;
+    for (auto [column, last] : {std::pair(clamp.getLhs(), clamp.getRhs()),
+                                std::pair(clamp.getRhs(), clamp.getLhs())}) {
+      bool isHidden = llvm::any_of(
+          bounds, [&, column = column, last = last](const auto &other) {
+            return other && other->isUpper && other->column == column &&
+                   getNumber(other->limit) == getNumber(last);
+          });
+      if (isHidden && isColumn(column)) {
+        bound->column = column;
+        break;
+      }
+    }
+  }
+}
+
 /// Makes one comparison of the bounds of one column and direction.
 static void joinBounds(arith::AndIOp root) {
   auto type = dyn_cast<VectorType>(root.getType());
@@ -153,9 +208,12 @@ static void joinBounds(arith::AndIOp root) {
   ImplicitLocOpBuilder b(root.getLoc(), root);
   SmallVector<Value> conditions, others;
   collectConditions(root, conditions);
+  SmallVector<std::optional<Bound>> bounds;
+  for (Value condition : conditions)
+    bounds.push_back(matchBound(b, condition));
+  dropClamps(bounds);
   llvm::MapVector<std::pair<Value, unsigned>, Value> limits;
-  for (Value condition : conditions) {
-    std::optional<Bound> bound = matchBound(b, condition);
+  for (auto [condition, bound] : llvm::zip_equal(conditions, bounds)) {
     if (!bound) {
       others.push_back(condition);
       continue;

@@ -66,4 +66,27 @@ gpu.module @kernels {
     }
     gpu.return
   }
+  // Columns that are clamped to the last one: pairs in a block that ends before it, each thread's own clamped columns in another.
+  // CHECK-LABEL: gpu.func @clamped
+  // CHECK: %[[END:.*]] = arith.addi %{{.*}}, %c15_i32 : i32
+  // CHECK: %[[CUT:.*]] = arith.cmpi sgt, %[[END]], %{{.*}} : i32
+  // CHECK: %[[WIDE:.*]] = arith.extui %[[CUT]] : i1 to i64
+  // CHECK: %[[ODD:.*]] = arith.ori %{{.*}}, %[[WIDE]] : i64
+  // CHECK: %[[WHOLE:.*]] = arith.cmpi eq, %[[ODD]], %c0_i64
+  // CHECK: scf.if %[[WHOLE]]
+  // CHECK-COUNT-2: llvm.load %{{.*}} invariant {alignment = 8 : i64} : !llvm.ptr<1> -> vector<2xi32>
+  // CHECK: } else {
+  // CHECK-COUNT-4: llvm.load %{{.*}} invariant : !llvm.ptr<1> -> i32
+  gpu.func @clamped(%T: memref<?xi32, strided<[1]>>, %O: memref<?x16xi32>, %j: i32, %last: i32) kernel {
+    %c0 = arith.constant 0 : index
+    cta.role "all" teams(%w in 1) warps(1) {
+      %c = cta.col %j : vector<1x16xi32>
+      %l = vector.broadcast %last : i32 to vector<1x16xi32>
+      %cols = arith.minsi %c, %l : vector<1x16xi32>
+      %v = cta.lookup %T[%cols] : memref<?xi32, strided<[1]>>, (vector<1x16xi32>) -> vector<1x16xi32>
+      %m = vector.broadcast %v : vector<1x16xi32> to vector<16x16xi32>
+      cta.store %m, %O[%c0, %c0] : vector<16x16xi32>, memref<?x16xi32>
+    }
+    gpu.return
+  }
 }

@@ -148,8 +148,12 @@ private:
   LogicalResult defer(gpu::GPUFuncOp func) {
     SmallVector<cta::AnyOp> questions;
     func.walk([&](cta::AnyOp op) { questions.push_back(op); });
-    // What all rescaling policies but one leave.
-    if (questions.empty()) {
+    // What all rescaling policies but one leave; and a kernel whose result is
+    // elements, as the classes of blocks, asks about those.
+    bool storesElements =
+        func.walk([](memref::StoreOp) { return WalkResult::interrupt(); })
+            .wasInterrupted();
+    if (questions.empty() || storesElements) {
       remarkMissed(func, "defer-redo", "redo")
           << remark::reason("nothing is done again (rescale=first-max does)");
       return success();
