@@ -19,10 +19,8 @@ namespace {
 constexpr int64_t kMaxInt32 = std::numeric_limits<int32_t>::max();
 constexpr int64_t kMaxInt64 = std::numeric_limits<int64_t>::max();
 constexpr int kMaxRank = 4;
-/// Kernels read matrices in pieces of 16 bytes, and write two elements at a
-/// time.
-constexpr int64_t kLoadBytes = 16;
-constexpr int64_t kStoreElements = 2;
+/// Kernels read and write matrices in pieces of 16 bytes.
+constexpr int64_t kPieceBytes = 16;
 } // namespace
 
 /// The tensor of this name. Its number of dimensions bounds what is read next.
@@ -63,10 +61,8 @@ static Param readTensor(const JsonField &field) {
   if (sizes.arraySize() > size_t(kMaxRank))
     sizes.refuse("must have at most 4 entries");
   param.rank = int(sizes.arraySize());
-  if (param.isOutput)
-    param.unitBytes = kStoreElements * dtypeBytes(param.dtype);
-  else if (param.rank > 1)
-    param.unitBytes = kLoadBytes;
+  if (param.rank > 1)
+    param.unitBytes = kPieceBytes;
   return param;
 }
 
@@ -125,9 +121,4 @@ void fa::rt::readProgram(const JsonField &field, Kernel &program) {
     field["params"].refuse("must have a tensor that is an output");
   program.grid = readGrid(field["grid"], program.params);
   readGridLaunch(field, program, program);
-  // Maps take addresses and strides in their own unit.
-  for (const TensorMapParam &map : program.tensorMaps)
-    for (Param &param : program.params)
-      if (param.name == map.extra)
-        param.unitBytes = kLoadBytes;
 }
