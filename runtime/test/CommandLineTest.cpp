@@ -68,15 +68,15 @@ TEST(CommandLine, HelpWinsAndNamesEveryFlag) {
 TEST(CommandLine, RefusesWrongUsage) {
   EXPECT_EQ(errorOf({}),
             "a verb is missing (known: check, time, ablate, selftest, "
-            "launch)");
+            "launch, run)");
   EXPECT_EQ(errorOf({"tune"}),
             "unknown verb tune (known: check, time, ablate, selftest, "
-            "launch)");
+            "launch, run)");
   EXPECT_EQ(errorOf({"check"}), "the library's folder is missing");
   EXPECT_EQ(errorOf({"check", "a", "b"}), "one folder, not also b");
   EXPECT_EQ(errorOf({"check", "a", "--fast"}), "unknown option --fast");
   EXPECT_EQ(errorOf({"check", "a", "--runs=3"}),
-            "--runs is an option of time, ablate only");
+            "--runs is an option of time, ablate, run only");
   EXPECT_EQ(errorOf({"check", "a", "--seed"}), "--seed needs a value: N");
   EXPECT_EQ(errorOf({"check", "a", "--verbose=1"}), "--verbose takes no value");
 }

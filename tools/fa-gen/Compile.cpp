@@ -40,6 +40,8 @@ static const char *nameLengths(Lengths lengths) {
 
 std::string fa::kernelName(const KernelSpec &spec, const AblationStep &step,
                            StringRef arch) {
+  if (spec.isProgram)
+    return spec.function + "_" + arch.str();
   std::string dims = "d" + std::to_string(spec.headDim);
   if (spec.headDimV != spec.headDim)
     dims += "v" + std::to_string(spec.headDimV);
@@ -136,6 +138,37 @@ static void setOptions(PipelineOptions &options, const KernelSpec &spec,
     options.teams = 1;
 }
 
+/// From level C on. Two products of one loop, as attention has, and what passes
+/// do about them, are none of a program's.
+static void buildProgramPipeline(OpPassManager &passes,
+                                 const PipelineOptions &options,
+                                 PassChoice choice) {
+  choice.overlapSoftmax = choice.pingPong = false;
+  if (choice.warpgroups)
+    buildWarpgroupPipeline(passes, options, choice);
+  else
+    buildKernelPipeline(passes, options, choice);
+}
+
+/// What the manifest says of attention alone.
+static void describeAttention(const KernelSpec &spec, const AblationStep &step,
+                              const PipelineOptions &options,
+                              llvm::json::Object &entry) {
+  entry["pass"] = "fwd";
+  entry["dtype"] = spec.dtype;
+  entry["head_dim"] = spec.headDim;
+  entry["head_dim_v"] = spec.headDimV;
+  entry["variant"] = spec.variant;
+  entry["pipeline"] = step.name;
+  entry["gqa"] = true;
+  if (spec.lengths == Lengths::Short)
+    entry["max_rows"] = kShortRows;
+  if (spec.lengths == Lengths::Decode) {
+    entry["max_rows"] = options.br.getValue();
+    entry["packs_heads"] = spec.variant == "full";
+  }
+}
+
 FailureOr<CompiledKernel> fa::compileKernel(const DialectRegistry &registry,
                                             const KernelSpec &spec,
                                             const AblationStep &step,
@@ -155,7 +188,10 @@ FailureOr<CompiledKernel> fa::compileKernel(const DialectRegistry &registry,
   PassManager passes(&context);
   PipelineOptions options;
   setOptions(options, spec, step, arch, overrides);
-  buildPipeline(passes, options, step.passes);
+  if (spec.isProgram)
+    buildProgramPipeline(passes, options, step.passes);
+  else
+    buildPipeline(passes, options, step.passes);
   if (failed(passes.run(*module)))
     return failure();
 
@@ -174,20 +210,9 @@ FailureOr<CompiledKernel> fa::compileKernel(const DialectRegistry &registry,
   kernel.entry["file"] = name + "." + format;
   kernel.entry["format"] = format;
   kernel.entry["arch"] = arch.str();
-  kernel.entry["pass"] = "fwd";
-  kernel.entry["dtype"] = spec.dtype;
-  kernel.entry["head_dim"] = spec.headDim;
-  kernel.entry["head_dim_v"] = spec.headDimV;
-  kernel.entry["variant"] = spec.variant;
-  kernel.entry["pipeline"] = step.name;
-  kernel.entry["gqa"] = true;
-  if (spec.lengths == Lengths::Short)
-    kernel.entry["max_rows"] = kShortRows;
-  if (spec.lengths == Lengths::Decode) {
-    kernel.entry["max_rows"] = options.br.getValue();
-    kernel.entry["packs_heads"] = spec.variant == "full";
-  }
   kernel.entry["hash"] = hash.str();
+  if (!spec.isProgram)
+    describeAttention(spec, step, options, kernel.entry);
   kernel.seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start)
           .count();

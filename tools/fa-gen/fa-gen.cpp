@@ -185,9 +185,13 @@ collectSpecs(MLIRContext &context, const std::vector<std::string> &archNames) {
                   "', expected any, short or decode");
     for (KernelSpec spec : *specs) {
       spec.lengths = *asked;
-      all.push_back(std::move(spec));
+      if (!spec.isProgram)
+        all.push_back(std::move(spec));
     }
   }
+  // They have no lengths.
+  llvm::copy_if(*specs, std::back_inserter(all),
+                [](const KernelSpec &spec) { return spec.isProgram; });
   return all;
 }
 
@@ -415,21 +419,22 @@ LogicalResult Library::make(const std::vector<KernelSpec> &specs,
   pool.wait();
 
   // What succeeded is a library, also where something failed.
-  std::vector<llvm::json::Object> entries;
+  std::vector<llvm::json::Object> kernels, programs;
   bool isPtx = false;
   for (Job &job : all) {
     if (!job.entry)
       continue;
     isPtx |= job.entry->getString("format") == StringRef("ptx");
-    entries.push_back(std::move(*job.entry));
+    (job.spec->isProgram ? programs : kernels).push_back(std::move(*job.entry));
   }
   if (isPtx)
     llvm::errs() << "no ptxas was found: the library holds PTX, which the "
                     "driver compiles when it is loaded\n";
-  size_t made = entries.size();
+  size_t made = kernels.size() + programs.size();
   if (made == 0 && hasFailed)
     return fail("no kernel was made; '" + folder + "' is left as it was");
-  if (llvm::Error error = writeManifest(folder, std::move(entries)))
+  if (llvm::Error error =
+          writeManifest(folder, std::move(kernels), std::move(programs)))
     return fail(llvm::toString(std::move(error)));
   llvm::outs() << made << (made == 1 ? " kernel in " : " kernels in ") << folder
                << "\n";
@@ -445,6 +450,8 @@ int main(int argc, char **argv) {
       "manifest.json\n\n"
       "  fa-gen -o out                          the default kernels\n"
       "  fa-gen attention.mlir -o out           the problems of a file\n"
+      "  fa-gen gemm.mlir -o out                or its programs, with "
+      "schedules of their own\n"
       "  fa-gen --head-dims=128 --masks=causal --arch=sm_80,sm_90a -o out\n"
       "  fa-gen --ablation --head-dims=128 -o out   each step from "
       "FlashAttention 1 to 3\n"
