@@ -7,8 +7,8 @@
 
 #include "Device.h"
 
+#include "CurrentDevice.h"
 #include "Failure.h"
-#include "ModuleCache.h"
 
 #include <algorithm>
 #include <chrono>
@@ -45,6 +45,8 @@ static DeviceApi loadApi() {
   loadDriverSymbol(api.eventRecord, "cuEventRecord");
   loadDriverSymbol(api.eventElapsedTime, "cuEventElapsedTime");
   loadDriverSymbol(api.eventDestroy, "cuEventDestroy_v2");
+  loadDriverSymbol(api.funcGetParamInfo, "cuFuncGetParamInfo",
+                   /*optional=*/true);
   loadDriverSymbol(api.streamWaitValue32, "cuStreamWaitValue32_v2",
                    /*optional=*/true);
   return api;

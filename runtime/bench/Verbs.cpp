@@ -7,6 +7,8 @@
 
 #include "Verbs.h"
 
+#include "CurrentDevice.h"
+
 #include <algorithm>
 #include <cmath>
 #include <cstdio>

@@ -10,6 +10,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "CurrentDevice.h"
 #include "Extras.h"
 #include "Failure.h"
 #include "KernelChoice.h"
@@ -203,8 +204,9 @@ fa_status fa_forward(fa_library *library, const fa_forward_params *params,
     Problem problem = checkProblem(params);
     if (problem.empty())
       return;
-    size_t index = pickKernel(library->library, problem, currentCapability());
-    launch(library->library, index, problem, *params, stream);
+    const CurrentDevice device = currentDevice();
+    size_t index = pickKernel(library->library, problem, device.capability);
+    launchOn(device, library->library, index, problem, *params, stream);
   });
 }
 

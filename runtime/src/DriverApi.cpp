@@ -15,6 +15,7 @@
 using namespace fa::rt;
 
 static std::atomic<const DriverApi *> overriding{nullptr};
+static std::atomic<unsigned> generation{1};
 
 /// Opens libcuda once; a failed attempt is repeated by the next call.
 static void *openLibrary() {
@@ -72,6 +73,11 @@ const DriverApi &fa::rt::driver() {
 
 void fa::rt::overrideDriver(const DriverApi *table) {
   overriding.store(table, std::memory_order_release);
+  generation.fetch_add(1, std::memory_order_release);
+}
+
+unsigned fa::rt::driverGeneration() {
+  return generation.load(std::memory_order_acquire);
 }
 
 std::string DriverApi::describe(CuResult result) const {

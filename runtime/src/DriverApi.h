@@ -106,8 +106,13 @@ void loadDriverSymbol(Function &function, const char *name,
 /// Failure(FA_NO_DRIVER).
 const DriverApi &driver();
 
-/// Makes `driver()` return this table (null: the real driver again); for tests.
+/// Makes `driver()` return this table (null: the real driver again); for tests
+/// and measurements.
 void overrideDriver(const DriverApi *table);
+
+/// A number, at least 1, that is another one after each override: what was
+/// asked of one driver does not hold for the next.
+unsigned driverGeneration();
 
 } // namespace fa::rt
 

@@ -34,50 +34,6 @@ private:
 
 } // namespace
 
-CuContext fa::rt::currentContext() {
-  CuContext context = nullptr;
-  CuResult result = driver().ctxGetCurrent(&context);
-  if (result != kCudaErrorNotInitialized)
-    driver().check(result, "cuCtxGetCurrent");
-  if (!context)
-    throw Failure(FA_NO_DRIVER, "no CUDA context is current on this thread");
-  return context;
-}
-
-unsigned fa::rt::currentMultiprocessors() {
-  const DriverApi &api = driver();
-  CuDevice device = 0;
-  int count = 0;
-  api.check(api.ctxGetDevice(&device), "cuCtxGetDevice");
-  api.check(api.deviceGetAttribute(&count, kMultiprocessorCount, device),
-            "cuDeviceGetAttribute");
-  return unsigned(count);
-}
-
-ComputeCapability fa::rt::currentCapability() {
-  currentContext();
-  const DriverApi &api = driver();
-  CuDevice device = 0;
-  api.check(api.ctxGetDevice(&device), "cuCtxGetDevice");
-  ComputeCapability capability;
-  api.check(api.deviceGetAttribute(&capability.major, kComputeCapabilityMajor,
-                                   device),
-            "cuDeviceGetAttribute");
-  api.check(api.deviceGetAttribute(&capability.minor, kComputeCapabilityMinor,
-                                   device),
-            "cuDeviceGetAttribute");
-  return capability;
-}
-
-/// A number for a context: its id where the driver has ids, since the address
-/// of a destroyed context may be used again.
-static unsigned long long contextId(CuContext context) {
-  unsigned long long id = reinterpret_cast<uintptr_t>(context);
-  if (driver().ctxGetId)
-    driver().check(driver().ctxGetId(context, &id), "cuCtxGetId");
-  return id;
-}
-
 static CuFunction functionOf(CuModule module, const std::string &entry,
                              int32_t sharedBytes, const std::string &path) {
   const DriverApi &api = driver();
@@ -104,10 +60,10 @@ functionsOf(CuModule module, const Kernel &kernel, const std::string &path) {
   return functions;
 }
 
-CuFunction ModuleCache::get(size_t index, const Kernel &kernel,
-                            const std::string &path, size_t launch) {
-  CuContext context = currentContext();
-  Key key(index, contextId(context));
+CuFunction ModuleCache::get(const CurrentDevice &device, size_t index,
+                            const Kernel &kernel, const std::string &path,
+                            size_t launch) {
+  Key key(index, device.contextId);
   std::lock_guard<std::mutex> lock(mutex);
   auto found = loaded.find(key);
   if (found != loaded.end())
@@ -121,7 +77,7 @@ CuFunction ModuleCache::get(size_t index, const Kernel &kernel,
   api.check(api.moduleLoadData(&module, image.c_str()), path + ": loading");
   try {
     std::vector<CuFunction> functions = functionsOf(module, kernel, path);
-    loaded[key] = {context, module, functions};
+    loaded[key] = {device.context, module, functions};
     return functions[launch];
   } catch (...) {
     api.moduleUnload(module);

@@ -297,7 +297,8 @@ TEST(Bench, LaunchPrintsWhatACallCosts) {
   Outcome outcome = runBench("launch " + BenchLibrary("right").folder.path() +
                              " --launches=300");
   EXPECT_EQ(outcome.status, 0) << outcome.err;
-  EXPECT_EQ(outcome.out.rfind("dtype,head_dim,variant,median_us,least_us\n"
+  EXPECT_EQ(outcome.out.rfind("dtype,head_dim,variant,median_us,least_us,"
+                              "driver_us,buffer_us,ours_us\n"
                               "bf16,16,causal,",
                               0),
             0u)

@@ -42,7 +42,7 @@ static CuResult ctxGetCurrent(CuContext *context) {
 }
 
 static CuResult ctxGetDevice(CuDevice *device) {
-  *device = 0;
+  *device = fake->device;
   return record("ctxGetDevice");
 }
 

@@ -42,7 +42,7 @@ public:
 
   /// The current context: 0 is none, its id is its number.
   uintptr_t context = 1;
-  int major = 9, minor = 0;
+  int device = 0, major = 9, minor = 0;
   size_t paramCount = 0;
   /// Results to return from named functions, instead of success.
   std::map<std::string, int> failures;
