@@ -1,4 +1,4 @@
-# Flashloom's lit suite. Features: ptxas, gpu, clang-format, git, torch, and the machine's name (x86_64).
+# Flashloom's lit suite. Features: ptxas, gpu, clang-format, git, pkg-config, torch, and the machine's name (x86_64).
 #   --param verify-roundtrip=1   fa-opt prints, parses and compares each test's IR before the passes run
 #   --param torch-python=PATH    the Python that has PyTorch (the build's own)
 import os
@@ -69,6 +69,8 @@ if has_clang_format():
     config.available_features.add("clang-format")
 if succeeds("git", "-C", config.fa_source_dir, "ls-files"):
     config.available_features.add("git")
+if shutil.which("pkg-config"):
+    config.available_features.add("pkg-config")
 torch_python = lit_config.params.get("torch-python", config.python)
 if succeeds(torch_python, "-c", TORCH_PROBE):
     config.available_features.add("torch")
@@ -86,8 +88,10 @@ config.substitutions += [
     ("%torch_python", torch_python),
     ("%fake_cuda", os.path.join(config.fa_binary_dir, "runtime", "test", "fake-cuda", "libcuda.so.1")),
     ("%cmake", config.cmake),
+    ("%cc", config.cc),
     ("%nm", config.nm),
     ("%fa_source", config.fa_source_dir),
+    ("%fa_build", config.fa_binary_dir),
     ("%fa_bin", os.path.join(config.fa_binary_dir, "bin")),
     ("%fa_lib", os.path.join(config.fa_binary_dir, "lib")),
 ]
