@@ -27,7 +27,6 @@ using CuAddress = unsigned long long;
 /// The driver's functions that a launch does not need but a program does.
 struct DeviceApi {
   CuResult (*init)(unsigned) = nullptr;
-  CuResult (*driverGetVersion)(int *) = nullptr;
   CuResult (*deviceGet)(CuDevice *, int) = nullptr;
   CuResult (*deviceGetName)(char *, int, CuDevice) = nullptr;
   CuResult (*deviceGetPciBusId)(char *, int, CuDevice) = nullptr;

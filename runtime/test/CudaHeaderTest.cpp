@@ -75,6 +75,7 @@ constexpr bool same = std::is_same_v<Ours, typename Signature<Theirs>::Type>;
   EXPECT_TRUE((same<decltype(TABLE::MEMBER), decltype(&FUNCTION)>)) << #FUNCTION
 
 TEST(CudaHeader, RuntimeSignatures) {
+  EXPECT_SAME(rt::DriverApi, driverGetVersion, cuDriverGetVersion);
   EXPECT_SAME(rt::DriverApi, ctxGetCurrent, cuCtxGetCurrent);
   EXPECT_SAME(rt::DriverApi, ctxGetDevice, cuCtxGetDevice);
   EXPECT_SAME(rt::DriverApi, ctxPushCurrent, cuCtxPushCurrent);
