@@ -1,4 +1,4 @@
-# Flashloom's lit suite. Features: ptxas, gpu, clang-format, git, pkg-config, torch, thread-sanitizer, address-sanitizer,
+# Flashloom's lit suite. Features: ptxas, gpu, clang-format, git, pkg-config, pip, torch, thread-sanitizer, address-sanitizer,
 # and the machine's name (x86_64).
 #   --param verify-roundtrip=1   fa-opt prints, parses and compares each test's IR before the passes run
 #   --param torch-python=PATH    the Python that has PyTorch (the build's own)
@@ -76,6 +76,8 @@ for program, feature in [("threads", "thread-sanitizer"), ("fuzz", "address-sani
     if os.path.exists(os.path.join(config.fa_binary_dir, "bin", f"fa-runtime-{program}")):
         config.available_features.add(feature)
 plain_addresses = "setarch --addr-no-randomize" if succeeds("setarch", "--addr-no-randomize", "true") else ""
+if succeeds(sys.executable, "-m", "pip", "--version"):
+    config.available_features.add("pip")
 torch_python = lit_config.params.get("torch-python", config.python)
 if succeeds(torch_python, "-c", TORCH_PROBE):
     config.available_features.add("torch")
