@@ -24,7 +24,6 @@ static constexpr int kHangStatus = 3;
 static DeviceApi loadApi() {
   DeviceApi api;
   loadDriverSymbol(api.init, "cuInit");
-  loadDriverSymbol(api.driverGetVersion, "cuDriverGetVersion");
   loadDriverSymbol(api.deviceGet, "cuDeviceGet");
   loadDriverSymbol(api.deviceGetName, "cuDeviceGetName");
   loadDriverSymbol(api.deviceGetPciBusId, "cuDeviceGetPCIBusId");
@@ -65,12 +64,9 @@ Device::Device() : functions(loadApi()) {
 
 std::string Device::describe() const {
   char name[256] = "";
-  int version = 0;
   check(functions.deviceGetName(name, sizeof(name), device), "cuDeviceGetName");
-  check(functions.driverGetVersion(&version), "cuDriverGetVersion");
   return std::string(name) + ", " + rt::currentCapability().str() +
-         ", CUDA driver " + std::to_string(version / 1000) + "." +
-         std::to_string(version % 1000 / 10);
+         ", CUDA driver " + rt::driver().release();
 }
 
 std::string Device::pciBusId() const {

@@ -32,7 +32,6 @@ inline void *const kLaunchEnd = nullptr;
 
 struct DeviceApi {
   CuResult (*init)(unsigned) = nullptr;
-  CuResult (*driverGetVersion)(int *) = nullptr;
   CuResult (*deviceGet)(CuDevice *, int) = nullptr;
   CuResult (*deviceGetName)(char *, int, CuDevice) = nullptr;
   CuResult (*deviceGetPciBusId)(char *, int, CuDevice) = nullptr;

@@ -89,6 +89,8 @@ static fa_kernel_info infoOf(const Kernel &kernel) {
   return info;
 }
 
+int32_t fa_version(void) { return FA_VERSION; }
+
 const char *fa_last_error(void) { return lastError().c_str(); }
 
 const char *fa_status_name(fa_status status) {

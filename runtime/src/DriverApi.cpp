@@ -44,6 +44,8 @@ static DriverApi loadDriver() {
   DriverApi api;
   loadDriverSymbol(api.getErrorName, "cuGetErrorName");
   loadDriverSymbol(api.getErrorString, "cuGetErrorString");
+  loadDriverSymbol(api.driverGetVersion, "cuDriverGetVersion",
+                   /*optional=*/true);
   loadDriverSymbol(api.ctxGetCurrent, "cuCtxGetCurrent");
   loadDriverSymbol(api.ctxGetDevice, "cuCtxGetDevice");
   loadDriverSymbol(api.ctxPushCurrent, "cuCtxPushCurrent_v2");
@@ -87,6 +89,14 @@ std::string DriverApi::describe(CuResult result) const {
   if (getErrorString(result, &text) != kCudaSuccess || !text)
     return name;
   return std::string(name) + ": " + text;
+}
+
+std::string DriverApi::release() const {
+  int version = 0;
+  if (!driverGetVersion || driverGetVersion(&version) != kCudaSuccess)
+    return "";
+  return std::to_string(version / 1000) + "." +
+         std::to_string(version % 1000 / 10);
 }
 
 void DriverApi::check(CuResult result, const std::string &what) const {

@@ -8,7 +8,7 @@
 #include "ModuleCache.h"
 
 #include "Failure.h"
-#include "Files.h"
+#include "Image.h"
 
 using namespace fa::rt;
 
@@ -33,6 +33,28 @@ private:
 };
 
 } // namespace
+
+/// What a module that cannot be loaded may suffer from: a cubin needs a driver
+/// that is for the CUDA release of its ptxas or a later one.
+static std::string releases(const Kernel &kernel) {
+  std::string release = driver().release();
+  if (kernel.ptxas.empty() || release.empty())
+    return "";
+  return " (compiled by ptxas " + kernel.ptxas + "; the driver is for CUDA " +
+         release + ")";
+}
+
+static CuModule loadModule(const std::string &image, const Kernel &kernel,
+                           const std::string &path) {
+  const DriverApi &api = driver();
+  CuModule module = nullptr;
+  // PTX is text and needs the zero at its end, which std::string has.
+  CuResult result = api.moduleLoadData(&module, image.c_str());
+  if (result != kCudaSuccess)
+    throw Failure(FA_DRIVER_ERROR, path + ": loading failed: " +
+                                       api.describe(result) + releases(kernel));
+  return module;
+}
 
 static CuFunction functionOf(CuModule module, const std::string &entry,
                              int32_t sharedBytes, const std::string &path) {
@@ -70,11 +92,9 @@ CuFunction ModuleCache::get(const CurrentDevice &device, size_t index,
     return found->second.functions[launch];
 
   const DriverApi &api = driver();
-  std::string image = readFile(path);
+  std::string image = readImage(path, kernel);
   RelaxedCapture relaxed;
-  CuModule module = nullptr;
-  // PTX is text and needs the zero at its end, which std::string has.
-  api.check(api.moduleLoadData(&module, image.c_str()), path + ": loading");
+  CuModule module = loadModule(image, kernel, path);
   try {
     std::vector<CuFunction> functions = functionsOf(module, kernel, path);
     loaded[key] = {device.context, module, functions};

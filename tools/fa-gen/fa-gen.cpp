@@ -18,7 +18,9 @@
 #include "fa/Target/Target.h"
 
 #include "mlir/IR/DialectRegistry.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
+#include "llvm/Support/CRC.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/InitLLVM.h"
@@ -337,10 +339,22 @@ void Library::run(Job &job) {
   job.entry = std::move(kernel->entry);
 }
 
-/// Whether there is a file that is not empty.
-static bool hasContent(const std::string &path) {
-  uint64_t size = 0;
-  return !llvm::sys::fs::file_size(path, size) && size != 0;
+/// Whether the file of an entry is what was compiled for it.
+static bool isIntact(const std::string &path, const llvm::json::Object &entry) {
+  auto buffer = llvm::MemoryBuffer::getFile(path);
+  return buffer && entry.getInteger("crc32") ==
+                       int64_t(llvm::crc32(llvm::arrayRefFromStringRef(
+                           (*buffer)->getBuffer())));
+}
+
+/// Whether files can be made in a folder, which is asked before minutes of
+/// compiling.
+static std::error_code tryWriting(StringRef folder) {
+  llvm::SmallString<128> pattern(folder), path;
+  llvm::sys::path::append(pattern, "writable-%%%%%%%%");
+  if (std::error_code error = llvm::sys::fs::createUniqueFile(pattern, path))
+    return error;
+  return llvm::sys::fs::remove(path);
 }
 
 /// The content of everything a kernel is made from: this program (and so the
@@ -382,6 +396,9 @@ LogicalResult Library::make(const std::vector<KernelSpec> &specs,
     return fail("cannot make the folder '" + folder + "': " + error.message());
   if (!llvm::sys::fs::is_directory(folder))
     return fail("'" + folder + "' is not a folder");
+  if (std::error_code error = tryWriting(folder))
+    return fail("cannot write into the folder '" + folder +
+                "': " + error.message());
   static std::string tools = describeTools("fa-gen");
   llvm::StringMap<llvm::json::Object> old = readManifest(folder);
   llvm::StringSet<> names;
@@ -409,7 +426,8 @@ LogicalResult Library::make(const std::vector<KernelSpec> &specs,
     auto entry = old.find(kernelName(*job.spec, *job.step, job.arch));
     if (entry != old.end() &&
         entry->second.getString("hash") == StringRef(job.hash) &&
-        hasContent(path(entry->second.getString("file").value_or("")))) {
+        isIntact(path(entry->second.getString("file").value_or("")),
+                 entry->second)) {
       job.entry = entry->second;
       report(job, "up to date");
       continue;

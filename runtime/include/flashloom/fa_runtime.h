@@ -21,6 +21,17 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/** The version of this header, and the project's. Within a major version, which
+ * is the library's soname, a later library runs programs that were built with
+ * an earlier header. */
+#define FA_VERSION_MAJOR 0
+#define FA_VERSION_MINOR 4
+#define FA_VERSION_PATCH 0
+
+/** The version as a number to compare: 10000 * major + 100 * minor + patch. */
+#define FA_VERSION                                                             \
+  (FA_VERSION_MAJOR * 10000 + FA_VERSION_MINOR * 100 + FA_VERSION_PATCH)
+
 #if defined(__GNUC__)
 #define FA_API __attribute__((visibility("default")))
 #else
@@ -198,6 +209,10 @@ typedef struct fa_kernel_info {
   /** Bytes per thread that ptxas spilled; 0 for PTX. */
   int32_t spill_bytes;
 } fa_kernel_info;
+
+/** FA_VERSION of the library that the program runs with, which may be another
+ * than that of the header it was built with. Since version 0.4. */
+FA_API int32_t fa_version(void);
 
 /** The reason of the last failed call on this thread, one line; "" before any.
  * Valid until the next failing call on this thread. */
