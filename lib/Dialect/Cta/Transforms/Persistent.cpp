@@ -68,9 +68,12 @@ private:
     }
     int64_t rings = stageNextItem(func, sharedBytes);
     numRings += rings;
-    if (tilesFirst)
-      for (cta::WorkOp work : works)
+    for (cta::WorkOp work : works) {
+      if (prefetch)
+        numPrefetched += prefetchOnceAnItem(work);
+      if (tilesFirst)
         numTilesFirst += putFirstTileFirst(work);
+    }
     ++numKernels;
     remarkDecision(func, "persistent", "items")
         << remark::metric("ringsForNextItem", rings)
