@@ -38,14 +38,27 @@ static const char *nameLengths(Lengths lengths) {
   llvm_unreachable("unknown lengths");
 }
 
-std::string fa::kernelName(const KernelSpec &spec, const AblationStep &step,
-                           StringRef arch) {
+std::string fa::kernelName(const KernelRequest &request) {
+  const KernelSpec &spec = request.spec;
   std::string dims = "d" + std::to_string(spec.headDim);
   if (spec.headDimV != spec.headDim)
     dims += "v" + std::to_string(spec.headDimV);
-  return "fwd_" + spec.dtype + "_" + dims + "_" + spec.variant + "_" +
-         nameLengths(spec.lengths) + arch.str() +
-         (&step == &getFa2Step() ? "" : "_" + step.name.str());
+  std::string name = "fwd_" + spec.dtype + "_" + dims + "_" + spec.variant +
+                     "_" + nameLengths(spec.lengths);
+  if (!request.label.empty())
+    name += request.label + "_";
+  name += request.arch;
+  if (request.step != &getFa2Step())
+    name += "_" + request.step->name.str();
+  return name;
+}
+
+ScheduleOverrides fa::overridesOf(const Candidate &candidate) {
+  const Schedule &schedule = candidate.schedule;
+  return {schedule.br,        schedule.bc,
+          schedule.teams,     schedule.warps,
+          schedule.stages,    nameRescale(schedule.rescale),
+          candidate.pingPong, candidate.persistent};
 }
 
 /// The manifest's `grid`.
@@ -104,27 +117,31 @@ static LogicalResult describe(const KernelSpec &spec, gpu::ObjectAttr object,
                         kernel);
 }
 
-/// The pipeline's options for `spec`.
-static void setOptions(PipelineOptions &options, const KernelSpec &spec,
-                       const AblationStep &step, StringRef arch,
-                       const ScheduleOverrides &overrides) {
-  options.target = arch.str();
+/// The pipeline's options for `request`.
+static void setOptions(PipelineOptions &options, const KernelRequest &request) {
+  const ScheduleOverrides &overrides = request.overrides;
+  const AblationStep &step = *request.step;
+  Lengths lengths = request.spec.lengths;
+  options.target = request.arch;
   options.br = overrides.br;
   options.bc = overrides.bc;
   options.teams = overrides.teams;
+  options.warps = overrides.warps;
   options.stages = overrides.stages;
   options.rescale =
       overrides.rescale.empty() ? step.rescale.str() : overrides.rescale;
-  options.blockLists = spec.lengths != Lengths::Decode;
+  options.pingPong = overrides.pingPong;
+  options.persistent = overrides.persistent;
+  options.blockLists = lengths != Lengths::Decode;
   options.partition = step.partition.str();
-  options.allowSpills = step.maySpill;
-  if (spec.lengths == Lengths::Short) {
+  options.allowSpills = step.maySpill || request.isTrial;
+  if (lengths == Lengths::Short) {
     if (overrides.br == 0)
       options.br = kShortTeams * kTeamRows;
     if (overrides.teams == 0)
       options.teams = kShortTeams;
   }
-  if (spec.lengths != Lengths::Decode)
+  if (lengths != Lengths::Decode)
     return;
   options.splitKV = "argument";
   // A state that is merged from parts has no one fold to do again.
@@ -136,16 +153,53 @@ static void setOptions(PipelineOptions &options, const KernelSpec &spec,
     options.teams = 1;
 }
 
+/// The manifest's `tuning`: what a tuned table says of a schedule.
+static llvm::json::Object describeTuning(const ScheduleOverrides &overrides) {
+  return llvm::json::Object{{"br", overrides.br},
+                            {"bc", overrides.bc},
+                            {"teams", overrides.teams},
+                            {"warps", overrides.warps},
+                            {"stages", overrides.stages},
+                            {"rescale", overrides.rescale},
+                            {"ping_pong", overrides.pingPong},
+                            {"persistent", overrides.persistent}};
+}
+
+/// Fills the fields that say what the kernel computes and for what it is meant.
+static void describeProblem(const KernelRequest &request,
+                            llvm::json::Object &entry) {
+  const KernelSpec &spec = request.spec;
+  entry["arch"] = request.arch;
+  entry["pass"] = "fwd";
+  entry["dtype"] = spec.dtype;
+  entry["head_dim"] = spec.headDim;
+  entry["head_dim_v"] = spec.headDimV;
+  entry["variant"] = spec.variant;
+  entry["pipeline"] = request.step->name;
+  entry["gqa"] = true;
+  if (spec.lengths == Lengths::Short)
+    entry["max_rows"] = kShortRows;
+  if (spec.lengths == Lengths::Decode) {
+    entry["max_rows"] =
+        request.overrides.br ? request.overrides.br : kDecodeRows;
+    entry["packs_heads"] = spec.variant == "full";
+  }
+  if (request.maxRows)
+    entry["max_rows"] = request.maxRows;
+  if (request.isTrial)
+    entry["tuning"] = describeTuning(request.overrides);
+}
+
 FailureOr<CompiledKernel> fa::compileKernel(const DialectRegistry &registry,
-                                            const KernelSpec &spec,
-                                            const AblationStep &step,
-                                            StringRef arch, StringRef hash,
-                                            const ScheduleOverrides &overrides,
+                                            const KernelRequest &request,
+                                            StringRef hash,
                                             llvm::raw_ostream &diagnostics) {
   auto start = std::chrono::steady_clock::now();
+  const KernelSpec &spec = request.spec;
+  std::string name = kernelName(request);
   MLIRContext context(registry, MLIRContext::Threading::DISABLED);
   context.printOpOnDiagnostic(false);
-  DiagnosticPrinter printer(context, kernelName(spec, step, arch), diagnostics);
+  DiagnosticPrinter printer(context, name, diagnostics);
   OwningOpRef<ModuleOp> module =
       parseSourceString<ModuleOp>(spec.located, &context);
   if (!module)
@@ -154,8 +208,8 @@ FailureOr<CompiledKernel> fa::compileKernel(const DialectRegistry &registry,
   // 1. The passes.
   PassManager passes(&context);
   PipelineOptions options;
-  setOptions(options, spec, step, arch, overrides);
-  buildPipeline(passes, options, step.passes);
+  setOptions(options, request);
+  buildPipeline(passes, options, request.step->passes);
   if (failed(passes.run(*module)))
     return failure();
 
@@ -168,25 +222,11 @@ FailureOr<CompiledKernel> fa::compileKernel(const DialectRegistry &registry,
     if (failed(describe(spec, object, findPlan(*module, spec), kernel)))
       return binary.emitError("the kernel's launch has no form in a manifest");
   }
-  std::string name = kernelName(spec, step, arch);
   const char *format = kernel.isCubin ? "cubin" : "ptx";
   kernel.entry["name"] = name;
   kernel.entry["file"] = name + "." + format;
   kernel.entry["format"] = format;
-  kernel.entry["arch"] = arch.str();
-  kernel.entry["pass"] = "fwd";
-  kernel.entry["dtype"] = spec.dtype;
-  kernel.entry["head_dim"] = spec.headDim;
-  kernel.entry["head_dim_v"] = spec.headDimV;
-  kernel.entry["variant"] = spec.variant;
-  kernel.entry["pipeline"] = step.name;
-  kernel.entry["gqa"] = true;
-  if (spec.lengths == Lengths::Short)
-    kernel.entry["max_rows"] = kShortRows;
-  if (spec.lengths == Lengths::Decode) {
-    kernel.entry["max_rows"] = options.br.getValue();
-    kernel.entry["packs_heads"] = spec.variant == "full";
-  }
+  describeProblem(request, kernel.entry);
   kernel.entry["hash"] = hash.str();
   kernel.seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start)

@@ -8,6 +8,8 @@
 #ifndef FA_TOOLS_FA_GEN_SPEC_H
 #define FA_TOOLS_FA_GEN_SPEC_H
 
+#include "fa/Schedule/Schedule.h"
+
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
 #include "llvm/Support/JSON.h"
@@ -38,6 +40,9 @@ struct KernelSpec {
   int64_t headDimV = 0;
   std::string variant; ///< "full", "causal", or the name of a file
   Lengths lengths = Lengths::Any;
+  /// What a schedule is chosen for, and the rescaling policy that suits it.
+  ScheduleProblem problem;
+  Rescale rescale = Rescale::Always;
   /// The kernel's parameters: "q", "k", "v", "scale", "o", "lse", and what the
   /// regions read.
   std::vector<std::string> params;
@@ -45,11 +50,19 @@ struct KernelSpec {
   llvm::json::Array entries;
 };
 
-/// The problem of a head dimension, an element type ("bf16") and a mask ("none"
+/// Head dimensions of a problem: D of Q and K, Dv of V and O.
+struct HeadDims {
+  int64_t qk = 0, v = 0;
+};
+
+/// "128", or "192/128" where D and Dv differ; nothing for other texts.
+std::optional<HeadDims> parseHeadDims(llvm::StringRef text);
+
+/// The problem of head dimensions, an element type ("bf16") and a mask ("none"
 /// or "causal"); sizes and scale are the launch's. Fails with a diagnostic on
 /// an unknown name.
-mlir::FailureOr<KernelSpec> makeSpec(mlir::MLIRContext &context,
-                                     int64_t headDim, llvm::StringRef dtype,
+mlir::FailureOr<KernelSpec> makeSpec(mlir::MLIRContext &context, HeadDims dims,
+                                     llvm::StringRef dtype,
                                      llvm::StringRef mask);
 
 /// The problems of a file: one per function with an attn.forward. A mask or

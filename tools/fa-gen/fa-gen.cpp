@@ -5,30 +5,17 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Compile.h"
 #include "Diagnostics.h"
+#include "Library.h"
 #include "LocalGpu.h"
-#include "Manifest.h"
-#include "Spec.h"
-#include "Steps.h"
+#include "Requests.h"
 
 #include "fa/Pipelines/Register.h"
-#include "fa/Schedule/Schedule.h"
-#include "fa/Target/Cubin.h"
 #include "fa/Target/Target.h"
 
 #include "mlir/IR/DialectRegistry.h"
-#include "llvm/ADT/StringSet.h"
 #include "llvm/Support/CommandLine.h"
-#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/InitLLVM.h"
-#include "llvm/Support/MemoryBuffer.h"
-#include "llvm/Support/Path.h"
-#include "llvm/Support/ThreadPool.h"
-#include "llvm/Support/WithColor.h"
-#include "llvm/Support/xxhash.h"
-
-#include <mutex>
 
 using namespace mlir;
 using namespace fa;
@@ -41,9 +28,10 @@ namespace cl = llvm::cl;
 static cl::OptionCategory category("fa-gen");
 static cl::list<std::string> files(cl::Positional, cl::desc("[FILE.mlir ...]"),
                                    cl::cat(category));
-static cl::list<int64_t> headDims("head-dims", cl::CommaSeparated,
-                                  cl::desc("head dimensions (64,128,256)"),
-                                  cl::cat(category));
+static cl::list<std::string> headDims("head-dims", cl::CommaSeparated,
+                                      cl::value_desc("D|D/Dv"),
+                                      cl::desc("head dimensions (64,128,256)"),
+                                      cl::cat(category));
 static cl::list<std::string> dtypes("dtypes", cl::CommaSeparated,
                                     cl::desc("element types (bf16,f16)"),
                                     cl::cat(category));
@@ -111,10 +99,20 @@ static cl::list<std::string>
                      "where such a kernel is faster)"),
             cl::cat(category));
 
-static LogicalResult fail(const llvm::Twine &message) {
-  llvm::WithColor::error(llvm::errs(), "fa-gen") << message << "\n";
-  return failure();
-}
+static cl::opt<bool>
+    candidates("candidates",
+               cl::desc("a kernel of every schedule worth trying for each "
+                        "problem, for fa-bench tune"),
+               cl::cat(category));
+static cl::opt<std::string>
+    tunedFile("tuned", cl::value_desc("FILE"),
+              cl::desc("the table of measured schedules, instead of the one "
+                       "that fa-gen was built with and the user's"),
+              cl::cat(category));
+static cl::opt<bool>
+    noTuned("no-tuned",
+            cl::desc("schedules by the resource model, from no table"),
+            cl::cat(category));
 
 //===----------------------------------------------------------------------===//
 // What to make
@@ -137,56 +135,35 @@ collectProblems(MLIRContext &context) {
     decltype(defaults) values(list.begin(), list.end());
     return values.empty() ? defaults : values;
   };
-  for (int64_t dim : orDefault(headDims, std::vector<int64_t>{64, 128, 256}))
+  for (const std::string &text :
+       orDefault(headDims, std::vector<std::string>{"64", "128", "256"})) {
+    std::optional<HeadDims> dims = parseHeadDims(text);
+    if (!dims)
+      return failWith(
+          "--head-dims are numbers, or D/Dv as in 192/128; found '" + text +
+          "'");
     for (StringRef dtype :
          orDefault(dtypes, std::vector<std::string>{"bf16", "f16"}))
       for (StringRef mask :
            orDefault(masks, std::vector<std::string>{"none", "causal"})) {
-        FailureOr<KernelSpec> spec = makeSpec(context, dim, dtype, mask);
+        FailureOr<KernelSpec> spec = makeSpec(context, *dims, dtype, mask);
         if (failed(spec))
           return failure();
         specs.push_back(*spec);
       }
+  }
   return specs;
 }
 
-/// Whether no choice of steps and of blocks of rows was made by hand.
-static bool choosesAll() {
-  return pipelines.empty() && !ablation && overrides.br == 0 &&
-         overrides.teams == 0;
-}
-
-/// The problems, each for the lengths that are asked for; none: for any and,
-/// where an architecture of `archs` has a better kernel for them, for short
-/// ones.
-static FailureOr<std::vector<KernelSpec>>
-collectSpecs(MLIRContext &context, const std::vector<std::string> &archNames) {
-  FailureOr<std::vector<KernelSpec>> specs = collectProblems(context);
-  if (failed(specs))
-    return failure();
-  if (lengths.empty() && choosesAll()) {
-    std::vector<KernelSpec> shortSpecs;
-    for (KernelSpec spec : *specs) {
-      spec.lengths = Lengths::Short;
-      if (llvm::any_of(archNames, [&](const std::string &arch) {
-            return hasShortKernel(spec, arch);
-          }))
-        shortSpecs.push_back(std::move(spec));
-    }
-    llvm::append_range(*specs, shortSpecs);
-  }
-  if (lengths.empty())
-    return specs;
-  std::vector<KernelSpec> all;
+/// The lengths that are asked for.
+static FailureOr<std::vector<Lengths>> collectLengths() {
+  std::vector<Lengths> all;
   for (const std::string &name : lengths) {
     std::optional<Lengths> asked = parseLengths(name);
     if (!asked)
-      return fail("unknown lengths '" + name +
-                  "', expected any, short or decode");
-    for (KernelSpec spec : *specs) {
-      spec.lengths = *asked;
-      all.push_back(std::move(spec));
-    }
+      return failWith("unknown lengths '" + name +
+                      "', expected any, short or decode");
+    all.push_back(*asked);
   }
   return all;
 }
@@ -201,11 +178,12 @@ static FailureOr<std::vector<const AblationStep *>> collectSteps() {
       steps.push_back(&step);
   }
   if (ablation && !pipelines.empty())
-    return fail("--ablation takes all steps: leave --pipelines out");
+    return failWith("--ablation takes all steps: leave --pipelines out");
   for (const std::string &name : pipelines) {
     const AblationStep *step = findAblationStep(name);
     if (!step)
-      return fail("unknown pipeline '" + name + "', expected some of " + known);
+      return failWith("unknown pipeline '" + name + "', expected some of " +
+                      known);
     steps.push_back(step);
   }
   // The runtime takes the first kernel of those that fit: the furthest step.
@@ -219,8 +197,8 @@ static LogicalResult checkRescale() {
   StringRef rescale = overrides.rescale;
   if (rescale.empty() || rescale == "auto" || parseRescale(rescale.str()))
     return success();
-  return fail("unknown rescale policy '" + rescale +
-              "', expected always, lazy, first-max or auto");
+  return failWith("unknown rescale policy '" + rescale +
+                  "', expected always, lazy, first-max or auto");
 }
 
 static FailureOr<std::vector<std::string>> collectArchs() {
@@ -229,211 +207,72 @@ static FailureOr<std::vector<std::string>> collectArchs() {
     names.push_back(findLocalGpu().value_or("sm_90a"));
   for (const std::string &name : names)
     if (!Target::lookup(name))
-      return fail("unknown architecture '" + name + "', expected some of " +
-                  Target::listNames());
+      return failWith("unknown architecture '" + name + "', expected some of " +
+                      Target::listNames());
   return names;
 }
 
-//===----------------------------------------------------------------------===//
-// Making it
-//===----------------------------------------------------------------------===//
-
-namespace {
-/// One kernel of the library, made or kept.
-struct Job {
-  const KernelSpec *spec;
-  const AblationStep *step;
-  std::string arch;
-  std::string hash;
-  std::optional<llvm::json::Object> entry;
-};
-
-class Library {
-public:
-  explicit Library(const DialectRegistry &registry) : registry(registry) {}
-
-  LogicalResult make(const std::vector<KernelSpec> &specs,
-                     const std::vector<const AblationStep *> &steps,
-                     const std::vector<std::string> &archNames);
-
-private:
-  void run(Job &job);
-  void report(const Job &job, const llvm::Twine &what,
-              StringRef diagnostics = "");
-  std::string path(StringRef file);
-
-  const DialectRegistry &registry;
-  std::vector<Job> all;
-  std::mutex mutex;
-  size_t done = 0;
-  bool hasFailed = false;
-};
-} // namespace
-
-std::string Library::path(StringRef file) {
-  llvm::SmallString<256> result(StringRef(folder.getValue()));
-  llvm::sys::path::append(result, file);
-  return std::string(result);
-}
-
-/// Prints a kernel's diagnostics and what became of it, in one piece.
-void Library::report(const Job &job, const llvm::Twine &what,
-                     StringRef diagnostics) {
-  std::lock_guard<std::mutex> lock(mutex);
-  llvm::errs() << diagnostics << "[" << ++done << "/" << all.size() << "] "
-               << kernelName(*job.spec, *job.step, job.arch) << ": " << what
-               << "\n";
-}
-
-/// Registers, spilled bytes and shared memory of a launch.
-static std::string describeLaunch(const llvm::json::Object &launch,
-                                  bool isCubin) {
-  std::string text = "PTX only";
-  if (isCubin)
-    text = std::to_string(*launch.getInteger("registers")) + " registers, " +
-           std::to_string(*launch.getInteger("spill_bytes")) + " bytes spilled";
-  return text + ", " + std::to_string(*launch.getInteger("shared_bytes")) +
-         " bytes of shared memory";
-}
-
-/// The same of all launches of a kernel.
-static std::string describeFigures(const CompiledKernel &kernel) {
-  const llvm::json::Array *launches = kernel.entry.getArray("launches");
-  if (!launches)
-    return describeLaunch(kernel.entry, kernel.isCubin);
-  std::string text;
-  for (const llvm::json::Value &launch : *launches)
-    text += (text.empty() ? "" : "; ") +
-            describeLaunch(*launch.getAsObject(), kernel.isCubin);
-  return text;
-}
-
-void Library::run(Job &job) {
-  std::string diagnostics;
-  llvm::raw_string_ostream os(diagnostics);
-  FailureOr<CompiledKernel> kernel = compileKernel(
-      registry, *job.spec, *job.step, job.arch, job.hash, overrides, os);
-  if (failed(kernel)) {
-    report(job, "failed", diagnostics);
-    std::lock_guard<std::mutex> lock(mutex);
-    hasFailed = true;
-    return;
+/// The tables of measured schedules by architecture.
+static FailureOr<llvm::StringMap<TunedTable>>
+collectTables(const std::vector<std::string> &archNames) {
+  llvm::StringMap<TunedTable> tables;
+  if (noTuned)
+    return tables;
+  if (!tunedFile.empty()) {
+    llvm::Expected<TunedTable> table = readTunedTable(tunedFile);
+    if (!table)
+      return failWith(llvm::toString(table.takeError()));
+    if (!llvm::is_contained(archNames, table->arch))
+      return failWith(tunedFile + " is a table of " + table->arch +
+                      ", for which no kernels are asked for");
+    tables[table->arch] = *table;
+    return tables;
   }
-  StringRef file = *kernel->entry.getString("file");
-  if (llvm::Error error = writeFile(path(file), kernel->data)) {
-    report(job, llvm::toString(std::move(error)), diagnostics);
-    std::lock_guard<std::mutex> lock(mutex);
-    hasFailed = true;
-    return;
+  for (const std::string &arch : archNames) {
+    llvm::Expected<TunedTable> table = findTunedTable(arch);
+    if (!table)
+      return failWith(llvm::toString(table.takeError()));
+    tables[arch] = *table;
   }
-  report(job,
-         describeFigures(*kernel) +
-             llvm::formatv(", {0:f2} s", kernel->seconds).str(),
-         diagnostics);
-  job.entry = std::move(kernel->entry);
+  return tables;
 }
 
-/// Whether there is a file that is not empty.
-static bool hasContent(const std::string &path) {
-  uint64_t size = 0;
-  return !llvm::sys::fs::file_size(path, size) && size != 0;
+/// The first two of the options that cannot be given together.
+static LogicalResult checkOptions() {
+  if (noTuned && !tunedFile.empty())
+    return failWith("--tuned and --no-tuned exclude each other");
+  bool isByHand = ablation || !pipelines.empty() || !lengths.empty() ||
+                  overrides.br || overrides.bc || overrides.teams ||
+                  overrides.stages || !overrides.rescale.empty();
+  if (candidates && isByHand)
+    return failWith("--candidates tries schedules: leave --ablation, "
+                    "--pipelines, --lengths, --br, --bc, --teams, --stages and "
+                    "--rescale out");
+  return checkRescale();
 }
 
-/// The content of everything a kernel is made from: this program (and so the
-/// passes), ptxas, the problem, the architecture.
-static std::string hashOf(const KernelSpec &spec, const AblationStep &step,
-                          StringRef arch, StringRef tools) {
-  std::string text =
-      (tools + "\n" + arch + "\n" + step.name + "\n" + spec.source).str();
-  for (int64_t value :
-       {overrides.br, overrides.bc, overrides.teams, overrides.stages})
-    text += " " + std::to_string(value);
-  text += " " + overrides.rescale;
-  text += " " + std::to_string(static_cast<int>(spec.lengths));
-  llvm::XXH128_hash_t hash = llvm::xxh3_128bits(llvm::ArrayRef(
-      reinterpret_cast<const uint8_t *>(text.data()), text.size()));
-  return llvm::formatv("{0:x-16}{1:x-16}", hash.high64, hash.low64).str();
-}
-
-/// A hash of a file's content, "none" where there is no such file.
-static std::string describeFile(StringRef path) {
-  auto buffer = llvm::MemoryBuffer::getFile(path);
-  return buffer ? std::to_string(llvm::xxh3_64bits((*buffer)->getBuffer()))
-                : "none";
-}
-
-/// This executable and ptxas, as text that changes with them.
-static std::string describeTools(const char *argv0) {
-  static int anchor;
-  std::string self = llvm::sys::fs::getMainExecutable(argv0, &anchor);
-  std::string text = describeFile(self);
-  text += " " + describeFile(findPtxas().value_or(""));
-  return text;
-}
-
-LogicalResult Library::make(const std::vector<KernelSpec> &specs,
-                            const std::vector<const AblationStep *> &steps,
-                            const std::vector<std::string> &archNames) {
-  if (std::error_code error = llvm::sys::fs::create_directories(folder))
-    return fail("cannot make the folder '" + folder + "': " + error.message());
-  if (!llvm::sys::fs::is_directory(folder))
-    return fail("'" + folder + "' is not a folder");
-  static std::string tools = describeTools("fa-gen");
-  llvm::StringMap<llvm::json::Object> old = readManifest(folder);
-  llvm::StringSet<> names;
-  for (const std::string &arch : archNames)
-    for (const KernelSpec &spec : specs) {
-      std::string reason;
-      FailureOr<std::vector<const AblationStep *>> chosen =
-          chooseSteps(spec, arch, steps, reason);
-      // Nobody asked for it, and another architecture has it.
-      if (failed(chosen) && lengths.empty() && spec.lengths == Lengths::Short)
-        continue;
-      if (failed(chosen))
-        return fail(reason);
-      for (const AblationStep *step : *chosen) {
-        std::string name = kernelName(spec, *step, arch);
-        if (!names.insert(name).second)
-          return fail("two problems make a kernel of the name '" + name + "'");
-        all.push_back({&spec, step, arch, hashOf(spec, *step, arch, tools),
-                       std::nullopt});
-      }
-    }
-
-  llvm::DefaultThreadPool pool(llvm::hardware_concurrency(jobs));
-  for (Job &job : all) {
-    auto entry = old.find(kernelName(*job.spec, *job.step, job.arch));
-    if (entry != old.end() &&
-        entry->second.getString("hash") == StringRef(job.hash) &&
-        hasContent(path(entry->second.getString("file").value_or("")))) {
-      job.entry = entry->second;
-      report(job, "up to date");
-      continue;
-    }
-    pool.async([this, &job] { run(job); });
-  }
-  pool.wait();
-
-  // What succeeded is a library, also where something failed.
-  std::vector<llvm::json::Object> entries;
-  bool isPtx = false;
-  for (Job &job : all) {
-    if (!job.entry)
-      continue;
-    isPtx |= job.entry->getString("format") == StringRef("ptx");
-    entries.push_back(std::move(*job.entry));
-  }
-  if (isPtx)
-    llvm::errs() << "no ptxas was found: the library holds PTX, which the "
-                    "driver compiles when it is loaded\n";
-  size_t made = entries.size();
-  if (made == 0 && hasFailed)
-    return fail("no kernel was made; '" + folder + "' is left as it was");
-  if (llvm::Error error = writeManifest(folder, std::move(entries)))
-    return fail(llvm::toString(std::move(error)));
-  llvm::outs() << made << (made == 1 ? " kernel in " : " kernels in ") << folder
-               << "\n";
-  return failure(hasFailed);
+/// The kernels that are asked for.
+static FailureOr<std::vector<KernelRequest>>
+collectRequests(MLIRContext &context) {
+  FailureOr<std::vector<const AblationStep *>> steps = collectSteps();
+  FailureOr<std::vector<std::string>> archNames = collectArchs();
+  FailureOr<std::vector<Lengths>> asked = collectLengths();
+  if (failed(steps) || failed(archNames) || failed(asked) ||
+      failed(checkOptions()))
+    return failure();
+  FailureOr<std::vector<KernelSpec>> specs = collectProblems(context);
+  FailureOr<llvm::StringMap<TunedTable>> tables = collectTables(*archNames);
+  if (failed(specs) || failed(tables))
+    return failure();
+  std::string reason;
+  FailureOr<std::vector<KernelRequest>> requests =
+      candidates
+          ? collectCandidates(*specs, *archNames, reason)
+          : collectKernels(*specs, {*archNames, *steps, *asked, overrides},
+                           *tables, reason);
+  if (failed(requests))
+    return failWith(reason);
+  return requests;
 }
 
 int main(int argc, char **argv) {
@@ -448,6 +287,8 @@ int main(int argc, char **argv) {
       "  fa-gen --head-dims=128 --masks=causal --arch=sm_80,sm_90a -o out\n"
       "  fa-gen --ablation --head-dims=128 -o out   each step from "
       "FlashAttention 1 to 3\n"
+      "  fa-gen --candidates --head-dims=128 -o candidates   every schedule "
+      "worth timing\n"
       "  fa-gen --pipelines=fa2 --arch=sm_90a -o out   without Hopper's own "
       "instructions\n");
   DialectRegistry registry;
@@ -455,12 +296,9 @@ int main(int argc, char **argv) {
   MLIRContext context(registry);
   context.printOpOnDiagnostic(false);
   DiagnosticPrinter printer(context, "fa-gen", llvm::errs());
-  FailureOr<std::vector<const AblationStep *>> steps = collectSteps();
-  FailureOr<std::vector<std::string>> archNames = collectArchs();
-  if (failed(steps) || failed(archNames) || failed(checkRescale()))
+  FailureOr<std::vector<KernelRequest>> requests = collectRequests(context);
+  if (failed(requests))
     return 1;
-  FailureOr<std::vector<KernelSpec>> specs = collectSpecs(context, *archNames);
-  if (failed(specs))
-    return 1;
-  return failed(Library(registry).make(*specs, *steps, *archNames)) ? 1 : 0;
+  return failed(Library(registry, folder, jobs).make(std::move(*requests))) ? 1
+                                                                            : 0;
 }

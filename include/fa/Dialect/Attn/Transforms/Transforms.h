@@ -29,6 +29,10 @@ void setSchedule(mlir::FunctionOpInterface function, const Schedule &schedule);
 /// The problem that a schedule is chosen for, from the types of `op`.
 ScheduleProblem getProblem(ForwardOp op);
 
+/// The rescaling policy that suits the scores of `op`: first maxima where that
+/// of a row's first block is likely to be near that of all, else always.
+fa::Rescale chooseRescale(ForwardOp op);
+
 /// Writes the variants of `op` into its regions. Returns how many there were.
 unsigned expandVariants(mlir::RewriterBase &rewriter, ForwardOp op);
 
