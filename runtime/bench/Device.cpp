@@ -61,14 +61,22 @@ Device::Device() : functions(loadApi()) {
   check(functions.streamCreate(&mainStream, 0), "cuStreamCreate");
 }
 
-std::string Device::describe() const {
+std::string Device::name() const {
   char name[256] = "";
-  int version = 0;
   check(functions.deviceGetName(name, sizeof(name), device), "cuDeviceGetName");
+  return name;
+}
+
+std::string Device::driverVersion() const {
+  int version = 0;
   check(functions.driverGetVersion(&version), "cuDriverGetVersion");
-  return std::string(name) + ", " + rt::currentCapability().str() +
-         ", CUDA driver " + std::to_string(version / 1000) + "." +
+  return std::to_string(version / 1000) + "." +
          std::to_string(version % 1000 / 10);
+}
+
+std::string Device::describe() const {
+  return name() + ", " + rt::currentCapability().str() + ", CUDA driver " +
+         driverVersion();
 }
 
 std::string Device::pciBusId() const {
