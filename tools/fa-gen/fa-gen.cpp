@@ -9,6 +9,7 @@
 #include "Library.h"
 #include "LocalGpu.h"
 #include "Requests.h"
+#include "Tune.h"
 
 #include "fa/Pipelines/Register.h"
 #include "fa/Target/Target.h"
@@ -104,6 +105,11 @@ static cl::opt<bool>
                cl::desc("a kernel of every schedule worth trying for each "
                         "problem, for fa-bench tune"),
                cl::cat(category));
+static cl::opt<bool>
+    tune("tune",
+         cl::desc("time the candidates on this machine's GPU first, and keep "
+                  "the fastest in the user's table"),
+         cl::cat(category));
 static cl::opt<std::string>
     tunedFile("tuned", cl::value_desc("FILE"),
               cl::desc("the table of measured schedules, instead of the one "
@@ -237,23 +243,25 @@ collectTables(const std::vector<std::string> &archNames) {
   return tables;
 }
 
-/// The first two of the options that cannot be given together.
+/// Refuses options that cannot be given together.
 static LogicalResult checkOptions() {
-  if (noTuned && !tunedFile.empty())
-    return failWith("--tuned and --no-tuned exclude each other");
+  if ((noTuned + !tunedFile.empty() + tune + candidates) > 1)
+    return failWith("--tune, --tuned, --no-tuned and --candidates exclude one "
+                    "another");
   bool isByHand = ablation || !pipelines.empty() || !lengths.empty() ||
                   overrides.br || overrides.bc || overrides.teams ||
                   overrides.stages || !overrides.rescale.empty();
-  if (candidates && isByHand)
-    return failWith("--candidates tries schedules: leave --ablation, "
-                    "--pipelines, --lengths, --br, --bc, --teams, --stages and "
-                    "--rescale out");
+  if ((candidates || tune) && isByHand)
+    return failWith((candidates ? "--candidates" : "--tune") +
+                    llvm::Twine(" tries schedules: leave --ablation, "
+                                "--pipelines, --lengths, --br, --bc, --teams, "
+                                "--stages and --rescale out"));
   return checkRescale();
 }
 
-/// The kernels that are asked for.
+/// The kernels that are asked for, after measuring schedules where that is.
 static FailureOr<std::vector<KernelRequest>>
-collectRequests(MLIRContext &context) {
+collectRequests(MLIRContext &context, const DialectRegistry &registry) {
   FailureOr<std::vector<const AblationStep *>> steps = collectSteps();
   FailureOr<std::vector<std::string>> archNames = collectArchs();
   FailureOr<std::vector<Lengths>> asked = collectLengths();
@@ -261,8 +269,11 @@ collectRequests(MLIRContext &context) {
       failed(checkOptions()))
     return failure();
   FailureOr<std::vector<KernelSpec>> specs = collectProblems(context);
+  if (failed(specs) ||
+      (tune && failed(tuneHere(registry, *specs, *archNames, jobs))))
+    return failure();
   FailureOr<llvm::StringMap<TunedTable>> tables = collectTables(*archNames);
-  if (failed(specs) || failed(tables))
+  if (failed(tables))
     return failure();
   std::string reason;
   FailureOr<std::vector<KernelRequest>> requests =
@@ -289,6 +300,7 @@ int main(int argc, char **argv) {
       "FlashAttention 1 to 3\n"
       "  fa-gen --candidates --head-dims=128 -o candidates   every schedule "
       "worth timing\n"
+      "  fa-gen --tune -o out   schedules by measurement on this GPU\n"
       "  fa-gen --pipelines=fa2 --arch=sm_90a -o out   without Hopper's own "
       "instructions\n");
   DialectRegistry registry;
@@ -296,7 +308,8 @@ int main(int argc, char **argv) {
   MLIRContext context(registry);
   context.printOpOnDiagnostic(false);
   DiagnosticPrinter printer(context, "fa-gen", llvm::errs());
-  FailureOr<std::vector<KernelRequest>> requests = collectRequests(context);
+  FailureOr<std::vector<KernelRequest>> requests =
+      collectRequests(context, registry);
   if (failed(requests))
     return 1;
   return failed(Library(registry, folder, jobs).make(std::move(*requests))) ? 1
