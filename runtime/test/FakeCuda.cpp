@@ -150,6 +150,10 @@ FAKE cuDriverGetVersion(int *version) {
   *version = 13000;
   return 0;
 }
+FAKE cuDeviceGetCount(int *count) {
+  *count = 1;
+  return 0;
+}
 FAKE cuDeviceGet(int *device, int) {
   *device = 0;
   return 0;

@@ -117,8 +117,8 @@ static LogicalResult describe(const KernelSpec &spec, gpu::ObjectAttr object,
                         kernel);
 }
 
-/// The pipeline's options for `request`.
-static void setOptions(PipelineOptions &options, const KernelRequest &request) {
+void fa::setPipelineOptions(PipelineOptions &options,
+                            const KernelRequest &request) {
   const ScheduleOverrides &overrides = request.overrides;
   const AblationStep &step = *request.step;
   Lengths lengths = request.spec.lengths;
@@ -208,7 +208,7 @@ FailureOr<CompiledKernel> fa::compileKernel(const DialectRegistry &registry,
   // 1. The passes.
   PassManager passes(&context);
   PipelineOptions options;
-  setOptions(options, request);
+  setPipelineOptions(options, request);
   buildPipeline(passes, options, request.step->passes);
   if (failed(passes.run(*module)))
     return failure();

@@ -36,6 +36,13 @@ struct ScheduleOverrides {
 /// All parts of `candidate`.
 ScheduleOverrides overridesOf(const Candidate &candidate);
 
+/// The rates that a tuned table has for a kernel.
+struct Measurement {
+  std::string source; ///< card, driver and date; empty: none
+  std::vector<int64_t> seqs;
+  std::vector<double> tflops; ///< at each of the lengths
+};
+
 /// One kernel to make: of `spec` for `arch`, by the passes of `step`.
 struct KernelRequest {
   KernelSpec spec;
@@ -49,6 +56,7 @@ struct KernelRequest {
   int64_t maxRows = 0;
   /// Whether the overrides are the tuned table's.
   bool isTuned = false;
+  Measurement measured;
   /// Of several that are tried: where it spills or cannot be made it is left
   /// out.
   bool isTrial = false;
@@ -65,6 +73,9 @@ inline constexpr int64_t kShortRows = 1024, kShortTeams = 2, kTeamRows = 64;
 /// The kernel's name: fwd_bf16_d128_causal_sm_80, and the step where it is not
 /// the last one.
 std::string kernelName(const KernelRequest &request);
+
+/// Sets the pipeline's options for `request`.
+void setPipelineOptions(PipelineOptions &options, const KernelRequest &request);
 
 /// Compiles what is asked for in a context of its own. Diagnostics go to
 /// `diagnostics`.

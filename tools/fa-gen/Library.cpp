@@ -137,6 +137,7 @@ void Library::run(Job &job) {
   llvm::raw_string_ostream os(diagnostics);
   FailureOr<CompiledKernel> kernel =
       compileKernel(registry, job.request, job.hash, os);
+  job.diagnostics = diagnostics;
   if (succeeded(kernel))
     return keepOrDrop(job, std::move(*kernel), diagnostics);
   if (job.request.isTrial)
@@ -162,6 +163,7 @@ void Library::keepOrDrop(Job &job, CompiledKernel kernel,
              llvm::formatv(", {0:f2} s", kernel.seconds).str(),
          diagnostics);
   job.entry = std::move(kernel.entry);
+  job.seconds = kernel.seconds;
 }
 
 LogicalResult Library::collect(std::vector<KernelRequest> requests) {
@@ -171,7 +173,7 @@ LogicalResult Library::collect(std::vector<KernelRequest> requests) {
     if (!names.insert(name).second)
       return failWith("two problems make a kernel of the name '" + name + "'");
     std::string hash = hashOf(request);
-    all.push_back({std::move(request), hash, std::nullopt});
+    all.push_back({std::move(request), hash, std::nullopt, 0, ""});
   }
   return success();
 }
@@ -217,11 +219,11 @@ LogicalResult Library::checkTrials() {
 LogicalResult Library::writeEntries() {
   std::vector<llvm::json::Object> entries;
   bool isPtx = false;
-  for (Job &job : all) {
+  for (const Job &job : all) {
     if (!job.entry)
       continue;
     isPtx |= job.entry->getString("format") == StringRef("ptx");
-    entries.push_back(std::move(*job.entry));
+    entries.push_back(*job.entry);
   }
   if (isPtx)
     llvm::errs() << "no ptxas was found: the library holds PTX, which the "

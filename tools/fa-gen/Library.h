@@ -29,14 +29,19 @@ public:
   /// fails where something did not. Says on stderr what became of each kernel.
   mlir::LogicalResult make(std::vector<KernelRequest> requests);
 
-private:
-  /// One kernel, made or kept.
+  /// One kernel, made, kept, or neither.
   struct Job {
     KernelRequest request;
     std::string hash;
-    std::optional<llvm::json::Object> entry;
+    std::optional<llvm::json::Object> entry; ///< none: it was not made
+    double seconds = 0;                      ///< 0: kept from an earlier call
+    std::string diagnostics;
   };
 
+  /// What became of each request, in their order.
+  const std::vector<Job> &results() const { return all; }
+
+private:
   mlir::LogicalResult collect(std::vector<KernelRequest> requests);
   void compileAll();
   void run(Job &job);

@@ -47,18 +47,30 @@ static LogicalResult addSteps(const KernelSpec &spec, const std::string &arch,
   return success();
 }
 
+/// Appends the rates of a class to what is known of a kernel.
+static void addMeasurement(const TunedProblem &problem, const TunedClass &tuned,
+                           Measurement &measured) {
+  measured.source = problem.card + ", driver " + problem.driver + ", ptxas " +
+                    problem.ptxas + ", " + problem.date;
+  llvm::append_range(measured.seqs, tuned.seqs);
+  llvm::append_range(measured.tflops, tuned.tflops);
+}
+
 /// Adds a kernel for each class of lengths; neighbours with one schedule are
 /// one class.
 static LogicalResult addClasses(const KernelSpec &spec, const std::string &arch,
-                                const std::vector<TunedClass> &classes,
+                                const TunedProblem &problem,
                                 std::vector<KernelRequest> &requests,
                                 std::string &reason) {
   FailureOr<std::vector<const AblationStep *>> steps =
       chooseSteps(spec, arch, {}, reason);
   if (failed(steps))
     return failure();
+  const std::vector<TunedClass> &classes = problem.classes;
+  Measurement measured;
   for (size_t i = 0; i < classes.size(); ++i) {
     const TunedClass &tuned = classes[i];
+    addMeasurement(problem, tuned, measured);
     if (i + 1 < classes.size() && tuned.candidate == classes[i + 1].candidate)
       continue;
     KernelRequest request;
@@ -70,6 +82,7 @@ static LogicalResult addClasses(const KernelSpec &spec, const std::string &arch,
     if (tuned.maxRows)
       request.label = "rows" + std::to_string(tuned.maxRows);
     request.isTuned = true;
+    request.measured = std::exchange(measured, {});
     requests.push_back(std::move(request));
   }
   return success();
@@ -92,7 +105,7 @@ static LogicalResult addProblem(KernelSpec spec, const std::string &arch,
           ? table->find(spec.dtype, spec.headDim, spec.headDimV, spec.variant)
           : nullptr;
   if (tuned)
-    return addClasses(spec, arch, tuned->classes, requests, reason);
+    return addClasses(spec, arch, *tuned, requests, reason);
   if (failed(addSteps(spec, arch, choices, requests, reason)))
     return failure();
   if (!choosesRows(choices) || !hasShortKernel(spec, arch))

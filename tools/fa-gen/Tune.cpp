@@ -64,16 +64,17 @@ LogicalResult fa::tuneHere(const DialectRegistry &registry,
                            const std::vector<std::string> &archs,
                            unsigned jobs) {
   // 1. What it takes.
-  std::optional<std::string> gpu = findLocalGpu();
-  if (!gpu)
+  std::vector<std::string> gpus = findLocalGpus();
+  if (gpus.empty())
     return failWith("--tune measures on this machine's GPU, and there is none");
-  if (archs.size() != 1 || archs.front() != *gpu)
-    return failWith("--tune measures on this machine's GPU, which is " + *gpu +
-                    ": leave --arch out");
+  const std::string &gpu = gpus.front();
+  if (archs.size() != 1 || archs.front() != gpu)
+    return failWith("--tune measures on this machine's first GPU, which is " +
+                    gpu + ": give --arch=" + gpu);
   std::optional<std::string> bench = findBench();
   if (!bench)
     return failWith("--tune needs fa-bench, in fa-gen's folder or in the PATH");
-  std::string table = userTablePath(*gpu), library = candidatesPath(*gpu);
+  std::string table = userTablePath(gpu), library = candidatesPath(gpu);
   if (table.empty() || library.empty())
     return failWith("--tune needs a home folder for the table of measured "
                     "schedules (HOME or XDG_CONFIG_HOME is not set)");

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Describe.h"
 #include "Diagnostics.h"
 #include "Library.h"
 #include "LocalGpu.h"
@@ -40,13 +41,28 @@ static cl::list<std::string> masks("masks", cl::CommaSeparated,
                                    cl::desc("masks (none,causal)"),
                                    cl::cat(category));
 static const std::string archsHelp =
-    "architectures (this machine's GPU, else sm_90a), of " +
+    "architectures (this machine's GPUs, else sm_80 and sm_90a), of " +
     Target::listNames();
 static cl::list<std::string> archs("arch", cl::CommaSeparated,
                                    cl::desc(archsHelp), cl::cat(category));
-static cl::opt<std::string> folder("o", cl::Required, cl::value_desc("DIR"),
-                                   cl::desc("the library's folder"),
+static cl::list<std::string>
+    ownSpecs("spec", cl::CommaSeparated, cl::value_desc("FILE.mlir"),
+             cl::desc("problems beside those of the flags, or beside the "
+                      "default ones"),
+             cl::cat(category));
+static cl::opt<std::string> folder("o", cl::init("kernels"),
+                                   cl::value_desc("DIR"),
+                                   cl::desc("the library's folder (kernels)"),
                                    cl::cat(category));
+static cl::opt<std::string>
+    reportFile("report", cl::value_desc("FILE.html"),
+               cl::desc("a page on the kernels: schedules, resources, what "
+                        "was measured, each level's IR"),
+               cl::cat(category));
+static cl::opt<std::string>
+    emitFolder("emit", cl::value_desc("DIR"),
+               cl::desc("the IR of each kernel at each level, as files"),
+               cl::cat(category));
 static cl::opt<unsigned> jobs("j", cl::init(0),
                               cl::desc("kernels at a time (0: one a core)"),
                               cl::cat(category));
@@ -124,16 +140,25 @@ static cl::opt<bool>
 // What to make
 //===----------------------------------------------------------------------===//
 
-/// The problems of the files, or of the flags; the default library without any.
-static FailureOr<std::vector<KernelSpec>>
-collectProblems(MLIRContext &context) {
-  std::vector<KernelSpec> specs;
-  for (const std::string &file : files) {
-    FailureOr<std::vector<KernelSpec>> more = readSpecs(context, file);
+/// Adds the problems of files.
+static LogicalResult addFiles(MLIRContext &context,
+                              const std::vector<std::string> &paths,
+                              std::vector<KernelSpec> &specs) {
+  for (const std::string &path : paths) {
+    FailureOr<std::vector<KernelSpec>> more = readSpecs(context, path);
     if (failed(more))
       return failure();
     llvm::append_range(specs, *more);
   }
+  return success();
+}
+
+/// The problems of the files, or of the flags; the default library without any.
+static FailureOr<std::vector<KernelSpec>>
+collectProblems(MLIRContext &context) {
+  std::vector<KernelSpec> specs;
+  if (failed(addFiles(context, files, specs)))
+    return failure();
   bool hasFlags = !headDims.empty() || !dtypes.empty() || !masks.empty();
   if (!files.empty() && !hasFlags)
     return specs;
@@ -207,10 +232,26 @@ static LogicalResult checkRescale() {
                   "', expected always, lazy, first-max or auto");
 }
 
+/// This machine's GPUs; without any, one of before Hopper and Hopper.
+static FailureOr<std::vector<std::string>> chooseArchs() {
+  std::vector<std::string> gpus = findLocalGpus(), names;
+  if (gpus.empty())
+    return std::vector<std::string>{"sm_80", "sm_90a"};
+  for (const std::string &gpu : gpus) {
+    std::optional<std::string> name = findTargetFor(gpu);
+    if (name && !llvm::is_contained(names, *name))
+      names.push_back(*name);
+  }
+  if (names.empty())
+    return failWith("no kernels are made for this machine's GPU, " +
+                    gpus.front() + ": give --arch, of " + Target::listNames());
+  return names;
+}
+
 static FailureOr<std::vector<std::string>> collectArchs() {
   std::vector<std::string> names(archs.begin(), archs.end());
   if (names.empty())
-    names.push_back(findLocalGpu().value_or("sm_90a"));
+    return chooseArchs();
   for (const std::string &name : names)
     if (!Target::lookup(name))
       return failWith("unknown architecture '" + name + "', expected some of " +
@@ -269,7 +310,7 @@ collectRequests(MLIRContext &context, const DialectRegistry &registry) {
       failed(checkOptions()))
     return failure();
   FailureOr<std::vector<KernelSpec>> specs = collectProblems(context);
-  if (failed(specs) ||
+  if (failed(specs) || failed(addFiles(context, ownSpecs, *specs)) ||
       (tune && failed(tuneHere(registry, *specs, *archNames, jobs))))
     return failure();
   FailureOr<llvm::StringMap<TunedTable>> tables = collectTables(*archNames);
@@ -293,7 +334,10 @@ int main(int argc, char **argv) {
       argc, argv,
       "Compiles attention problems to a kernel library: cubins and a "
       "manifest.json\n\n"
-      "  fa-gen -o out                          the default kernels\n"
+      "  fa-gen                                 the default kernels, into "
+      "kernels/\n"
+      "  fa-gen --spec window.mlir --report=kernels.html   and yours, with a "
+      "page on them\n"
       "  fa-gen attention.mlir -o out           the problems of a file\n"
       "  fa-gen --head-dims=128 --masks=causal --arch=sm_80,sm_90a -o out\n"
       "  fa-gen --ablation --head-dims=128 -o out   each step from "
@@ -312,6 +356,9 @@ int main(int argc, char **argv) {
       collectRequests(context, registry);
   if (failed(requests))
     return 1;
-  return failed(Library(registry, folder, jobs).make(std::move(*requests))) ? 1
-                                                                            : 0;
+  Library library(registry, folder, jobs);
+  bool isMade = succeeded(library.make(std::move(*requests)));
+  bool isDescribed = succeeded(describeLibrary(
+      context, registry, library, {folder, reportFile, emitFolder, jobs}));
+  return isMade && isDescribed ? 0 : 1;
 }

@@ -34,6 +34,10 @@ std::optional<Schedule> fa::attn::getSchedule(FunctionOpInterface function) {
   auto attr = function->getAttrOfType<ScheduleAttr>(kScheduleAttrName);
   if (!attr)
     return std::nullopt;
+  return toSchedule(attr);
+}
+
+Schedule fa::attn::toSchedule(ScheduleAttr attr) {
   Schedule schedule;
   schedule.target = attr.getTarget().str();
   schedule.br = attr.getBr();

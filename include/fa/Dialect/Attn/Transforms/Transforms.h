@@ -20,6 +20,8 @@ namespace fa::attn {
 
 /// The schedule that hangs on `function`, if any.
 std::optional<Schedule> getSchedule(mlir::FunctionOpInterface function);
+/// What an attribute says.
+Schedule toSchedule(ScheduleAttr attr);
 /// `schedule` as an attribute.
 ScheduleAttr makeScheduleAttr(mlir::MLIRContext *context,
                               const Schedule &schedule);
