@@ -53,11 +53,51 @@ static double getRoundingError(FloatType type, double reference) {
   return std::abs(roundTo(type, sum - 0.3f) - reference);
 }
 
+namespace {
+/// What the limit of an output is made of.
+struct Maxima {
+  double naive = 0, rounding = 0, magnitude = 0;
+
+  /// Takes in an element of the naive output.
+  void add(FloatType type, double naiveValue, double reference) {
+    naive = std::max(naive, std::abs(naiveValue - reference));
+    rounding = std::max(rounding, getRoundingError(type, reference));
+    magnitude = std::max(magnitude, std::abs(reference));
+  }
+
+  /// Sets the limit of `result` and its error in units of the magnitude.
+  void conclude(FloatType type, Comparison &result) const {
+    result.tolerance =
+        type.isF32() ? kF32Tolerance * magnitude : 2 * naive + 2 * rounding;
+    result.relative = magnitude > 0 ? result.error / magnitude : result.error;
+  }
+};
+} // namespace
+
+Comparison fa::execute::compareTensors(const HostTensor &out,
+                                       const HostTensor &reference,
+                                       const HostTensor &naive) {
+  Comparison result;
+  auto type = cast<FloatType>(out.getElementType());
+  Maxima maxima;
+  for (int64_t i = 0; i < out.getNumElements(); ++i) {
+    double value = out.load(i), wanted = reference.load(i);
+    if (!std::isfinite(value)) {
+      note(result, out, i, "is " + std::to_string(value));
+      continue;
+    }
+    result.error = std::max(result.error, std::abs(value - wanted));
+    maxima.add(type, naive.load(i), wanted);
+  }
+  maxima.conclude(type, result);
+  return result;
+}
+
 Comparison fa::execute::compareO(const HostTensor &o, const Outputs &reference,
                                  const HostTensor &naive, RowRange rows) {
   Comparison result;
   auto type = cast<FloatType>(o.getElementType());
-  double naiveError = 0, roundingError = 0, magnitude = 0;
+  Maxima maxima;
   int64_t width = o.getShape().back();
   for (int64_t i = 0; i < o.getNumElements(); ++i) {
     if (!isCompared(rows, reference.lse.getShape(), i / width))
@@ -70,13 +110,9 @@ Comparison fa::execute::compareO(const HostTensor &o, const Outputs &reference,
     if (std::isinf(reference.lse.load(i / width)) && value != 0)
       note(result, o, i, "sees no key and is not 0");
     result.error = std::max(result.error, std::abs(value - wanted));
-    naiveError = std::max(naiveError, std::abs(naive.load(i) - wanted));
-    roundingError = std::max(roundingError, getRoundingError(type, wanted));
-    magnitude = std::max(magnitude, std::abs(wanted));
+    maxima.add(type, naive.load(i), wanted);
   }
-  result.tolerance = type.isF32() ? kF32Tolerance * magnitude
-                                  : 2 * naiveError + 2 * roundingError;
-  result.relative = magnitude > 0 ? result.error / magnitude : result.error;
+  maxima.conclude(type, result);
   return result;
 }
 

@@ -75,7 +75,10 @@ std::optional<Schedule> fa::chooseForTarget(const ScheduleProblem &problem,
 
 std::optional<Schedule> fa::chooseForWarpgroups(const ScheduleProblem &problem,
                                                 const Target &target) {
-  constexpr int64_t mostKeys = 128, keyUnit = 16, teamRows = 64;
+  constexpr int64_t mostKeys = 128, teamRows = 64;
+  struct Choice {
+    int64_t teams, fewestKeys, keyUnit;
+  };
   if (!target.has(Instruction::Wgmma))
     return std::nullopt;
   Schedule schedule;
@@ -83,16 +86,16 @@ std::optional<Schedule> fa::chooseForWarpgroups(const ScheduleProblem &problem,
   schedule.warps = 4;
   schedule.stages = 2;
   // One team alone leaves the tensor cores idle during its softmax.
-  for (const std::vector<int64_t> &choices :
-       {std::vector<int64_t>{3, 2}, std::vector<int64_t>{1}})
-    for (schedule.bc = mostKeys; schedule.bc > 0; schedule.bc -= keyUnit)
-      for (int64_t teams : choices) {
-        schedule.teams = teams;
-        schedule.br = teams * teamRows;
-        if (!findViolation(problem, schedule, target) &&
-            fitsWarpgroups(problem, schedule))
-          return schedule;
-      }
+  for (const Choice &choice :
+       {Choice{3, 96, 32}, Choice{2, 16, 16}, Choice{1, 16, 16}}) {
+    schedule.teams = choice.teams;
+    schedule.br = choice.teams * teamRows;
+    for (schedule.bc = mostKeys; schedule.bc >= choice.fewestKeys;
+         schedule.bc -= choice.keyUnit)
+      if (!findViolation(problem, schedule, target) &&
+          fitsWarpgroups(problem, schedule))
+        return schedule;
+  }
   return std::nullopt;
 }
 

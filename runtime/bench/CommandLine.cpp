@@ -183,6 +183,21 @@ static bool setKernel(Options &options, const std::string &text) {
   return true;
 }
 
+static bool setProgram(Options &options, const std::string &text) {
+  options.program = text;
+  return !text.empty();
+}
+
+static bool setData(Options &options, const std::string &text) {
+  options.data = text;
+  return !text.empty();
+}
+
+static bool setOutput(Options &options, const std::string &text) {
+  options.output = text;
+  return !text.empty();
+}
+
 static bool setVerbose(Options &options, const std::string &) {
   return options.verbose = true;
 }
@@ -223,11 +238,15 @@ struct VerbName {
 static constexpr VerbName kVerbs[] = {
     {Verb::Check, "check"},   {Verb::Time, "time"},
     {Verb::Ablate, "ablate"}, {Verb::Selftest, "selftest"},
-    {Verb::Launch, "launch"}, {Verb::Tune, "tune"}};
+    {Verb::Launch, "launch"}, {Verb::Run, "run"},
+    {Verb::Tune, "tune"}};
 
-/// The verbs that print CSV, and those that time.
+/// The verbs that print CSV, those that time kernels of attention, and those
+/// that take a number of runs.
 static const std::vector<Verb> kCsv = {Verb::Time, Verb::Ablate};
 static const std::vector<Verb> kTiming = {Verb::Time, Verb::Ablate, Verb::Tune};
+static const std::vector<Verb> kRuns = {Verb::Time, Verb::Ablate, Verb::Run,
+                                        Verb::Tune};
 
 static const Flag kFlags[] = {
     {"--kernel",
@@ -280,8 +299,8 @@ static const Flag kFlags[] = {
      "scores X times as large, as of q times X (1)"},
     {"--batch", "B", {Verb::Time}, setBatch, "of decoding (16)"},
     {"--heads", "H[/Hkv]", {Verb::Time}, setHeads, "of decoding (32/8)"},
-    {"--runs", "N", kTiming, setRuns, "timed launches a cell (30)"},
-    {"--warmup", "N", kTiming, setWarmup,
+    {"--runs", "N", kRuns, setRuns, "timed launches a cell (30)"},
+    {"--warmup", "N", kRuns, setWarmup,
      "launches before those (10; tune: 3, before each of 3 rounds)"},
     {"--verbose-clock", "", kCsv, setVerboseClock,
      "the clock in MHz after each cell, on stderr (needs NVML)"},
@@ -293,6 +312,18 @@ static const Flag kFlags[] = {
      setMerge,
      "keep what FILE has of other problems"},
     {"--launches", "N", {Verb::Launch}, setLaunches, "calls to time (10000)"},
+    {"--program",
+     "NAME",
+     {Verb::Run},
+     setProgram,
+     "the program or its entry (the only one)"},
+    {"--data",
+     "DIR",
+     {Verb::Run},
+     setData,
+     "NAME.npy of each argument; NAME.reference.npy and NAME.naive.npy of "
+     "outputs"},
+    {"--output", "DIR", {Verb::Run}, setOutput, "where NAME.npy of outputs go"},
 };
 
 /// "check, time, ..." of `verbs`.
@@ -328,6 +359,7 @@ std::string fa::bench::helpText() {
          "  fa-bench ablate DIR [options]     speed of each step from "
          "FlashAttention 1 to 3\n"
          "  fa-bench launch DIR [options]     what a call costs the host\n"
+         "  fa-bench run DIR --data=DIR       a kernel that is no attention\n"
          "  fa-bench tune DIR -o FILE         the fastest of the candidates\n"
          "  fa-bench --help\n\n"
          "DIR is a folder that fa-gen wrote: manifest.json and the kernels. "
@@ -358,6 +390,10 @@ std::string fa::bench::helpText() {
          "before.\n\n"
          "launch prints the microseconds that fa_forward takes of the host for "
          "each kernel,\nwith what the driver takes, on a small problem.\n\n"
+         "run launches a program of the library, a matrix product say, on the "
+         "tensors of a folder\nthat fa-run --output wrote, compares what comes "
+         "out with the folder's reference by the\nlimits of check, and prints "
+         "the median milliseconds.\n\n"
          "tune takes a library of fa-gen --candidates. It checks the "
          "candidates of each problem\nas selftest does, leaves the wrong ones "
          "out, times the others in turns at each length,\nand prints the "
@@ -369,9 +405,11 @@ std::string fa::bench::helpText() {
          flagLines({}) + "\nOptions of check:\n" + flagLines({Verb::Check}) +
          "\nOptions of time, ablate and tune:\n" + flagLines(kTiming) +
          "\nOptions of time and ablate:\n" + flagLines(kCsv) +
+         "\nOptions of time, ablate, run and tune:\n" + flagLines(kRuns) +
          "\nOptions of time:\n" + flagLines({Verb::Time}) +
          "\nOptions of ablate:\n" + flagLines({Verb::Ablate}) +
          "\nOptions of launch:\n" + flagLines({Verb::Launch}) +
+         "\nOptions of run:\n" + flagLines({Verb::Run}) +
          "\nOptions of tune:\n" + flagLines({Verb::Tune}) +
          "\nExit status: 0 fine, 1 a check or the library failed, 2 wrong "
          "usage, 3 a kernel\nhangs, 77 no GPU.\n";
@@ -443,6 +481,8 @@ static bool parseWords(const std::vector<std::string> &words, Options &options,
     error = "the library's folder is missing";
   else if (options.merge && options.table.empty())
     error = "--merge needs -o FILE";
+  else if (options.verb == Verb::Run && options.data.empty())
+    error = "--data, the folder of the program's tensors, is missing";
   return error.empty();
 }
 

@@ -17,7 +17,7 @@
 
 namespace fa::bench {
 
-enum class Verb { Help, Check, Time, Ablate, Selftest, Launch, Tune };
+enum class Verb { Help, Check, Time, Ablate, Selftest, Launch, Run, Tune };
 
 struct Options {
   Verb verb = Verb::Help;
@@ -50,6 +50,13 @@ struct Options {
   /// launch.
   int launches = 10000;
 
+  /// run: the program, where there are several; the folder of its tensors, and
+  /// the one that outputs are written to.
+  std::string program, data, output;
+
+  /// time, ablate, run and tune.
+  int runs = 30, warmup = 10;
+
   /// time, ablate and tune.
   std::string name = "flashloom";
   std::vector<int64_t> seqs = {512, 1024, 2048, 4096, 8192, 16384};
@@ -59,7 +66,6 @@ struct Options {
   int64_t batch = 16, heads = 32, kvHeads = 8; ///< of decoding
   /// What the scale is multiplied by.
   double logits = 1;
-  int runs = 30, warmup = 10;
   bool verboseClock = false;
 };
 

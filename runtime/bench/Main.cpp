@@ -47,6 +47,8 @@ static int run(const Options &options) {
     return runSelftest(options, library, *device);
   case Verb::Launch:
     return runLaunch(options, library, *device);
+  case Verb::Run:
+    return runProgram(options, library, *device);
   case Verb::Help:
     break;
   }

@@ -8,6 +8,7 @@
 #include "Tolerance.h"
 
 #include "Float16.h"
+#include "Kernel.h"
 #include "Parallel.h"
 
 #include <algorithm>
@@ -16,6 +17,7 @@
 #include <limits>
 #include <mutex>
 
+using namespace fa;
 using namespace fa::bench;
 
 static constexpr double kF32Relative = 1e-5;
@@ -31,6 +33,14 @@ static bool isUnwritten(const uint8_t *element, int64_t bytes) {
                      [](uint8_t byte) { return byte == 0xff; });
 }
 
+/// What is wrong with an element that is not finite.
+static const char *faultKind(double value, const uint8_t *element,
+                             int64_t bytes) {
+  return isUnwritten(element, bytes) ? " is unwritten"
+         : std::isnan(value)         ? " is NaN"
+                                     : " is infinite";
+}
+
 /// The first fault of one row: an element that is unwritten, NaN or infinite
 /// (-inf is allowed for lse).
 static std::string rowFault(const HostTensor &tensor, const char *name,
@@ -42,9 +52,7 @@ static std::string rowFault(const HostTensor &tensor, const char *name,
     if (std::isfinite(values[d]) || (isLse && values[d] < 0))
       continue;
     const uint8_t *element = tensor.row(row.b, row.h, row.i) + d * bytes;
-    const char *kind = isUnwritten(element, bytes) ? " is unwritten"
-                       : std::isnan(values[d])     ? " is NaN"
-                                                   : " is infinite";
+    const char *kind = faultKind(values[d], element, bytes);
     std::string column = isLse ? "" : ", column " + std::to_string(d);
     return placeOf(name, row) + column + kind;
   }
@@ -155,5 +163,32 @@ Comparison fa::bench::compare(const HostTensor &o, const HostTensor &lse,
     result.fault = findFault(lse, "lse");
   compareO(o, reference, result);
   compareLse(lse, reference, result);
+  return result;
+}
+
+ElementComparison
+fa::bench::compareElements(fa_dtype dtype, const std::vector<uint8_t> &bytes,
+                           const std::vector<double> &values,
+                           const std::vector<double> &reference,
+                           const std::vector<double> &naive) {
+  ElementComparison result;
+  Maxima maxima;
+  const int64_t width = rt::dtypeBytes(dtype);
+  for (size_t i = 0; i < values.size(); ++i) {
+    if (!std::isfinite(values[i])) {
+      if (result.fault.empty())
+        result.fault = "element " + std::to_string(i) +
+                       faultKind(values[i], &bytes[i * width], width);
+      continue;
+    }
+    const double ref = reference[i];
+    const double naiveValue =
+        naive.empty() ? double(roundTo(dtype, float(ref))) : naive[i];
+    result.error = std::max(result.error, std::abs(values[i] - ref));
+    maxima.naive = std::max(maxima.naive, std::abs(naiveValue - ref));
+    maxima.rounding = std::max(maxima.rounding, roundingError(dtype, ref));
+    maxima.magnitude = std::max(maxima.magnitude, std::abs(ref));
+  }
+  result.limit = limitOf(dtype, maxima);
   return result;
 }

@@ -38,6 +38,22 @@ struct Comparison {
 Comparison compare(const HostTensor &o, const HostTensor &lse,
                    const Reference &reference);
 
+/// What comparing the elements of one output gave.
+struct ElementComparison {
+  double error = 0, limit = 0; ///< as of o
+  std::string fault;           ///< the first element that is not finite
+
+  bool passed() const { return fault.empty() && error <= limit; }
+};
+
+/// Holds any output, whose bytes were poisoned with 0xff, against a reference
+/// by the limit of o. Without naive values those are the reference, rounded.
+ElementComparison compareElements(fa_dtype dtype,
+                                  const std::vector<uint8_t> &bytes,
+                                  const std::vector<double> &values,
+                                  const std::vector<double> &reference,
+                                  const std::vector<double> &naive);
+
 } // namespace fa::bench
 
 #endif // FLASHLOOM_BENCH_TOLERANCE_H

@@ -55,6 +55,11 @@ int runAblate(const Options &options, rt::Library &library,
 int runLaunch(const Options &options, rt::Library &library,
               const Device &device);
 
+/// Runs a program on the tensors of a folder and compares its outputs with
+/// those that the folder has; the exit status. Throws rt::Failure.
+int runProgram(const Options &options, rt::Library &library,
+               const Device &device);
+
 /// Times the library's cells; returns the exit status.
 int runTime(const Options &options, rt::Library &library, const Device &device);
 

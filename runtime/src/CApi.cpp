@@ -15,6 +15,7 @@
 #include "KernelChoice.h"
 #include "Launch.h"
 #include "Plan.h"
+#include "Program.h"
 
 #include "flashloom/fa_runtime.h"
 
@@ -214,5 +215,16 @@ fa_status fa_kernel_launch(fa_library *library, size_t index,
     Problem problem = checkProblem(params);
     requireMatch(library->library.kernel(index), problem);
     launch(library->library, index, problem, *params, stream);
+  });
+}
+
+fa_status fa_program_launch(fa_library *library, const char *name,
+                            const fa_extra *arguments, size_t num_arguments,
+                            fa_stream stream) {
+  return guarded([&] {
+    requirePointer(library, "library");
+    requirePointer(name, "name");
+    launchProgram(library->library, findProgram(library->library, name),
+                  arguments, num_arguments, stream);
   });
 }

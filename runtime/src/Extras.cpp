@@ -76,6 +76,9 @@ static std::string describe(const SizeRule &rule) {
     return " (seq_kv)";
   case Argument::SequenceStarts:
     return " (sequence_starts, as of the tensor before it)";
+  case Argument::ExtraSize:
+    return " (as dimension " + std::to_string(rule.dim) + " of " + rule.tensor +
+           ")";
   default:
     return "";
   }
@@ -84,9 +87,12 @@ static std::string describe(const SizeRule &rule) {
 /// The size that a rule asks of a dimension of `size`. The first dimension
 /// that holds the sequences' starts says how many there are.
 static int64_t wantedSize(const SizeRule &rule, const Problem &problem,
-                          int64_t size, int64_t &sequenceStarts) {
+                          const fa_forward_params &params, int64_t size,
+                          int64_t &sequenceStarts) {
   if (rule.argument == Argument::Extra)
     return rule.constant;
+  if (rule.argument == Argument::ExtraSize)
+    return extraOf(rule.tensor, params).tensor.sizes[rule.dim];
   if (rule.argument != Argument::SequenceStarts)
     return sizeOf(rule.argument, problem);
   if (!sequenceStarts)
@@ -95,15 +101,18 @@ static int64_t wantedSize(const SizeRule &rule, const Problem &problem,
 }
 
 static void checkTensor(const Param &param, const Problem &problem,
-                        const fa_tensor &tensor, int64_t &sequenceStarts) {
-  TensorView view{param.name.c_str(),      tensor, {"", "", "", ""}, false,
-                  dtypeBytes(param.dtype), true};
+                        const fa_forward_params &params,
+                        int64_t &sequenceStarts) {
+  const fa_tensor &tensor = extraOf(param.name, params).tensor;
+  int64_t unit = param.unitBytes ? param.unitBytes : dtypeBytes(param.dtype);
+  TensorView view{param.name.c_str(), tensor, {"", "", "", ""},
+                  param.isOutput,     unit,   true};
   checkDtype(param, tensor.dtype);
   checkRank(view, param.rank);
   for (int dim = 0; dim < param.rank; ++dim)
     for (const SizeRule &rule : param.sizes[dim]) {
       int64_t wanted =
-          wantedSize(rule, problem, tensor.sizes[dim], sequenceStarts);
+          wantedSize(rule, problem, params, tensor.sizes[dim], sequenceStarts);
       if (tensor.sizes[dim] != wanted)
         refuse(param.name,
                dimName(view, "size", dim) + " must be " +
@@ -134,7 +143,7 @@ void fa::rt::checkExtras(const Kernel &kernel, const Problem &problem,
                  (isTensor ? "FA_EXTRA_TENSOR" : "FA_EXTRA_SCALAR"),
              std::to_string(int(extra->kind)));
     if (isTensor)
-      checkTensor(param, problem, extra->tensor, sequenceStarts);
+      checkTensor(param, problem, params, sequenceStarts);
     else
       checkDtype(param, extra->dtype);
   }
@@ -145,4 +154,10 @@ const fa_extra &fa::rt::extraOf(const std::string &name,
   if (const fa_extra *extra = findExtra(name, params))
     return *extra;
   throw Failure(FA_INTERNAL_ERROR, "the extra " + name + " is missing");
+}
+
+const fa_tensor &fa::rt::tensorOf(Argument argument, const std::string &extra,
+                                  const fa_forward_params &params) {
+  return argument == Argument::Extra ? extraOf(extra, params).tensor
+                                     : tensorOf(argument, params);
 }

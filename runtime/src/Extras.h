@@ -23,6 +23,10 @@ void checkExtras(const Kernel &kernel, const Problem &problem,
 const fa_extra &extraOf(const std::string &name,
                         const fa_forward_params &params);
 
+/// The tensor that an argument stands for, or the extra of a name.
+const fa_tensor &tensorOf(Argument argument, const std::string &extra,
+                          const fa_forward_params &params);
+
 } // namespace fa::rt
 
 #endif // FLASHLOOM_RUNTIME_EXTRAS_H

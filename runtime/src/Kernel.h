@@ -42,16 +42,19 @@ enum class Argument {
   Splits,         ///< the parts that the keys are split into
   SequenceStarts, ///< one more than there are packed sequences
   Extra,          ///< one of fa_forward_params::extras, by name
+  ExtraSize,      ///< a size of one of them
 };
 
 enum class ParamKind { Tensor, F32, Index, Scalar };
 
 /// A size that a dimension of an extra tensor must have: one of the problem's
-/// (Batch to SeqKv), that of all others of SequenceStarts, or `constant` for
-/// Extra.
+/// (Batch to SeqKv), that of all others of SequenceStarts, `constant` for
+/// Extra, or for ExtraSize that of dimension `dim` of the extra `tensor`.
 struct SizeRule {
   Argument argument;
   int64_t constant = 0;
+  std::string tensor = {};
+  int dim = 0;
 };
 
 /// One parameter of a kernel; `rank` counts for tensors, the rest for extras.
@@ -63,18 +66,24 @@ struct Param {
   fa_dtype dtype = FA_F32;
   /// A scalar that is passed in 64 bits.
   bool isWide = false;
+  /// A tensor that a program writes.
+  bool isOutput = false;
+  /// What a tensor's address and strides are multiples of; 0: of an element.
+  int64_t unitBytes = 0;
   /// For each dimension, all sizes that it must be equal to.
   std::vector<std::vector<SizeRule>> sizes;
 };
 
 /// One factor of the grid: ceil(size of a tensor's dimension / tile), plus the
-/// size of an extra tensor's dimension where there is one.
+/// size of an extra tensor's dimension where there is one. A program's tensors
+/// are all extras, named by `extra`.
 struct GridFactor {
   Argument tensor;
   int dim;
   int64_t tile;
   std::string plusExtra = {};
   int plusDim = 0;
+  std::string extra = {};
 };
 
 /// One tensor map that a kernel takes after its other parameters: boxes of
@@ -82,7 +91,8 @@ struct GridFactor {
 struct TensorMapParam {
   Argument tensor;
   int64_t rows, cols;
-  int64_t swizzle; ///< bytes: 0, 32, 64 or 128
+  int64_t swizzle;        ///< bytes: 0, 32, 64 or 128
+  std::string extra = {}; ///< of a program: the tensor's name
 
   /// Bytes of a row that lie together in shared memory.
   int64_t chunkBytes() const { return swizzle ? swizzle : 16; }
@@ -141,7 +151,9 @@ struct LaunchPlan {
   std::vector<PlannedLaunch> launches; ///< empty: the kernel is one launch
 };
 
-/// A kernel of several launches is, as a launch, the first of them.
+/// A kernel of several launches is, as a launch, the first of them. A program
+/// is a kernel that is no attention: all its params are extras, and what is
+/// about attention is not set.
 struct Kernel : GridLaunch {
   std::string name, file, archText, pass, variant, pipeline, hash, ptxas,
       schedule;
@@ -161,6 +173,8 @@ struct Kernel : GridLaunch {
   /// k and v may be passed as rows of one head.
   bool packsHeads = false;
   LaunchPlan plan;
+
+  bool isProgram() const { return pass.empty(); }
 
   bool runsOn(ComputeCapability device) const {
     return format == Format::Cubin ? arch.cubinRunsOn(device)

@@ -58,10 +58,7 @@ void fa::rt::packParam(const Param &param, const Problem &problem,
                        std::vector<uint64_t> &slots) {
   switch (param.kind) {
   case ParamKind::Tensor:
-    packTensor(param.argument == Argument::Extra
-                   ? extraOf(param.name, params).tensor
-                   : tensorOf(param.argument, params),
-               param.rank, slots);
+    packTensor(tensorOf(param.argument, param.name, params), param.rank, slots);
     break;
   case ParamKind::F32:
     slots.push_back(floatSlot(params.scale));
@@ -110,8 +107,8 @@ unsigned fa::rt::gridSize(const Kernel &kernel,
     int64_t more = 0;
     if (!factor.plusExtra.empty())
       more = extraOf(factor.plusExtra, params).tensor.sizes[factor.plusDim];
-    extents.push_back(
-        {tensorOf(factor.tensor, params).sizes[dim], factor.tile, more});
+    extents.push_back({tensorOf(factor.tensor, factor.extra, params).sizes[dim],
+                       factor.tile, more});
   }
   return countBlocks(kernel, extents);
 }

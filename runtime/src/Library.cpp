@@ -15,8 +15,9 @@ using namespace fa::rt;
 Library::Library(const std::string &directory) : folder(directory) {
   std::string path = pathOf("manifest.json");
   manifest = parseManifest(readFile(path), path);
-  for (const Kernel &kernel : manifest.kernels)
-    requireFile(pathOf(kernel.file), kernel.name);
+  for (const auto *list : {&manifest.kernels, &manifest.programs})
+    for (const Kernel &kernel : *list)
+      requireFile(pathOf(kernel.file), kernel.name);
 }
 
 std::string Library::pathOf(const std::string &file) const {
@@ -35,4 +36,10 @@ const Kernel &Library::kernel(size_t index) const {
 CuFunction Library::function(size_t index, size_t launch) {
   const Kernel &found = kernel(index);
   return modules.get(index, found, pathOf(found.file), launch);
+}
+
+CuFunction Library::programFunction(size_t index) {
+  const Kernel &found = programs()[index];
+  // Numbers behind those of the kernels.
+  return modules.get(kernels().size() + index, found, pathOf(found.file), 0);
 }

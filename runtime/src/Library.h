@@ -21,6 +21,7 @@ public:
 
   const std::string &directory() const { return folder; }
   const std::vector<Kernel> &kernels() const { return manifest.kernels; }
+  const std::vector<Kernel> &programs() const { return manifest.programs; }
 
   /// The kernel at `index`. Throws Failure(FA_INVALID_ARGUMENT) outside.
   const Kernel &kernel(size_t index) const;
@@ -28,6 +29,9 @@ public:
   /// The function of a kernel's launch in the current context, loaded now if it
   /// was not. Throws Failure.
   CuFunction function(size_t index, size_t launch = 0);
+
+  /// The same of a program.
+  CuFunction programFunction(size_t index);
 
 private:
   std::string pathOf(const std::string &file) const;

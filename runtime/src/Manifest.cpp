@@ -10,6 +10,7 @@
 #include "JsonField.h"
 #include "ManifestLaunch.h"
 #include "ManifestPlan.h"
+#include "ManifestProgram.h"
 
 #include <limits>
 #include <optional>
@@ -213,12 +214,22 @@ static void readLaunches(const JsonField &field, Kernel &kernel) {
   readGridLaunch(field, kernel, kernel);
 }
 
-static Kernel readKernel(const JsonField &field) {
+/// What is the same of kernels and programs.
+static Kernel readCode(const JsonField &field) {
   Kernel kernel;
   kernel.name = field["name"].name();
   kernel.file = readFileName(field["file"]);
   kernel.format = Format(field["format"].choice({"cubin", "ptx"}));
   readArchitecture(field["arch"], kernel);
+  kernel.hash = field["hash"].name();
+  if (kernel.format == Format::Cubin)
+    kernel.ptxas = field["ptxas"].name();
+  kernel.schedule = field["schedule"].string();
+  return kernel;
+}
+
+static Kernel readKernel(const JsonField &field) {
+  Kernel kernel = readCode(field);
   field["pass"].choice({"fwd"});
   kernel.pass = "fwd";
   kernel.dtype =
@@ -228,15 +239,11 @@ static Kernel readKernel(const JsonField &field) {
   kernel.variant = field["variant"].name();
   kernel.pipeline = field["pipeline"].name();
   kernel.gqa = field["gqa"].boolean();
-  kernel.hash = field["hash"].name();
   if (field.has("max_rows"))
     kernel.maxRows = field["max_rows"].integer(1, kMaxInt32);
   if (field.has("packs_heads"))
     kernel.packsHeads = field["packs_heads"].boolean();
   readLaunches(field, kernel);
-  if (kernel.format == Format::Cubin)
-    kernel.ptxas = field["ptxas"].name();
-  kernel.schedule = field["schedule"].string();
   return kernel;
 }
 
@@ -247,12 +254,23 @@ Manifest fa::rt::parseManifest(const std::string &text,
   root["flashloom"].integer(kManifestVersion, kManifestVersion);
   Manifest manifest;
   manifest.generator = root["generator"].name();
-  JsonField kernels = root["kernels"];
   std::set<std::string> names;
+  auto requireNew = [&](const JsonField &name) {
+    if (!names.insert(name.string()).second)
+      name.refuse("must not occur twice");
+  };
+  JsonField kernels = root["kernels"];
   for (size_t i = 0, e = kernels.arraySize(); i != e; ++i) {
     manifest.kernels.push_back(readKernel(kernels.at(i)));
-    if (!names.insert(manifest.kernels.back().name).second)
-      kernels.at(i)["name"].refuse("must not occur twice");
+    requireNew(kernels.at(i)["name"]);
+  }
+  if (!root.has("programs"))
+    return manifest;
+  JsonField programs = root["programs"];
+  for (size_t i = 0, e = programs.arraySize(); i != e; ++i) {
+    manifest.programs.push_back(readCode(programs.at(i)));
+    readProgram(programs.at(i), manifest.programs.back());
+    requireNew(programs.at(i)["name"]);
   }
   return manifest;
 }

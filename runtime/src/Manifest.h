@@ -21,6 +21,7 @@ inline constexpr int kManifestVersion = 1;
 struct Manifest {
   std::string generator;
   std::vector<Kernel> kernels;
+  std::vector<Kernel> programs; ///< kernels that are no attention
 };
 
 /// Reads a manifest's text; `file` names it in messages. Throws

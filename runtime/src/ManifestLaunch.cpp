@@ -18,25 +18,61 @@ constexpr int64_t kMaxThreadsPerBlock = 1024;
 constexpr int64_t kMaxBoxRows = 256, kMaxBlocksPerSM = 32;
 } // namespace
 
+namespace {
+/// A tensor of a map, whose rows have `cols` elements.
+struct MappedTensor {
+  Argument argument;
+  std::string extra;
+  int64_t cols;
+  fa_dtype dtype;
+};
+} // namespace
+
+/// One of attention's tensors by its name.
+static MappedTensor readMapped(const JsonField &field, const Kernel &kernel) {
+  Argument argument =
+      Argument(size_t(Argument::Q) + field.choice({"q", "k", "v", "o"}));
+  bool ofValues = argument == Argument::V || argument == Argument::O;
+  return {argument, "", ofValues ? kernel.headDimV : kernel.headDim,
+          kernel.dtype};
+}
+
+/// One of a program's tensors, of at least two dimensions, the last of which
+/// is known.
+static MappedTensor readMappedOfProgram(const JsonField &field,
+                                        const Kernel &program) {
+  std::string name = field.name();
+  for (const Param &param : program.params)
+    if (param.name == name && param.kind == ParamKind::Tensor &&
+        param.rank > 1 && param.sizes.back().size() == 1 &&
+        param.sizes.back()[0].argument == Argument::Extra)
+      return {Argument::Extra, name, param.sizes.back()[0].constant,
+              param.dtype};
+  field.refuse("must name a tensor of params of at least two dimensions, of "
+               "which the last is an integer");
+}
+
 static TensorMapParam readTensorMap(const JsonField &field,
                                     const Kernel &kernel) {
-  JsonField tensor = field["tensor"];
-  const size_t choice = tensor.choice({"q", "k", "v", "o"});
-  TensorMapParam map = {Argument(size_t(Argument::Q) + choice),
-                        field["rows"].integer(1, kMaxBoxRows),
-                        field["cols"].integer(1, kMaxHeadDim),
-                        field["swizzle"].integer(0, 128)};
+  const MappedTensor tensor = kernel.isProgram()
+                                  ? readMappedOfProgram(field["tensor"], kernel)
+                                  : readMapped(field["tensor"], kernel);
+  const int64_t mostCols = kernel.isProgram() ? kMaxInt32 : kMaxHeadDim;
+  TensorMapParam map = {tensor.argument, field["rows"].integer(1, kMaxBoxRows),
+                        field["cols"].integer(1, mostCols),
+                        field["swizzle"].integer(0, 128), tensor.extra};
   if (map.swizzle != 0 && map.swizzle != 32 && map.swizzle != 64 &&
       map.swizzle != 128)
     field["swizzle"].refuse("must be 0, 32, 64 or 128");
-  const bool ofValues = map.tensor == Argument::V || map.tensor == Argument::O;
-  const int64_t dim = ofValues ? kernel.headDimV : kernel.headDim;
-  const int64_t chunk = map.chunkBytes() / dtypeBytes(kernel.dtype);
+  const int64_t dim = tensor.cols;
+  const int64_t chunk = map.chunkBytes() / dtypeBytes(tensor.dtype);
   const bool isWholeChunks = map.cols % chunk == 0 && dim % chunk == 0;
   if (map.cols > dim || (!isWholeChunks && map.cols != dim))
-    field["cols"].refuse("must be the head dimension, or less and both "
-                         "multiples of the swizzle's " +
-                         std::to_string(chunk) + " elements");
+    field["cols"].refuse(
+        std::string("must be the ") +
+        (kernel.isProgram() ? "row's size" : "head dimension") +
+        ", or less and both multiples of the swizzle's " +
+        std::to_string(chunk) + " elements");
   return map;
 }
 

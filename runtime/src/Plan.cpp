@@ -259,9 +259,7 @@ View PlanLauncher::viewOf(const LaunchArgument &argument) const {
   if (argument.isWorkspace)
     return workspaceView(argument.index);
   const Param &param = kernel.params[argument.index];
-  const fa_tensor &tensor = param.argument == Argument::Extra
-                                ? extraOf(param.name, params).tensor
-                                : tensorOf(param.argument, params);
+  const fa_tensor &tensor = tensorOf(param.argument, param.name, params);
   return {tensor.data,
           {tensor.sizes, tensor.sizes + tensor.rank},
           {tensor.strides, tensor.strides + tensor.rank}};

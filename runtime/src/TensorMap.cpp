@@ -8,6 +8,7 @@
 #include "TensorMap.h"
 
 #include "DriverApi.h"
+#include "Extras.h"
 #include "Failure.h"
 #include "TensorView.h"
 
@@ -19,12 +20,36 @@ using namespace fa::rt;
 static constexpr int64_t kMapUnitBytes = 16;
 /// (column in a chunk, row, chunk, head, batch)
 static constexpr unsigned kMapRank = 5;
+/// Of the tensors that maps are of: batch, head, row and column.
+static constexpr int kMostDims = 4;
 
-static const char *nameOf(const Kernel &kernel, Argument argument) {
+static const char *nameOf(const Kernel &kernel, const TensorMapParam &map) {
+  if (map.tensor == Argument::Extra)
+    return map.extra.c_str();
   for (const Param &param : kernel.params)
-    if (param.argument == argument)
+    if (param.argument == map.tensor)
       return param.name.c_str();
   return "";
+}
+
+/// The tensor with leading dimensions of size 1 up to the rank of q.
+static fa_tensor widen(const fa_tensor &tensor) {
+  fa_tensor wide = tensor;
+  wide.rank = kMostDims;
+  const int more = kMostDims - tensor.rank;
+  for (int dim = 0; dim < kMostDims; ++dim) {
+    wide.sizes[dim] = dim < more ? 1 : tensor.sizes[dim - more];
+    wide.strides[dim] = dim < more ? 0 : tensor.strides[dim - more];
+  }
+  return wide;
+}
+
+/// A tensor that has elements, for the maps of those that have none.
+static void *standIn(const Kernel &kernel, const fa_forward_params &params) {
+  for (const Param &param : kernel.params)
+    if (param.isOutput)
+      return extraOf(param.name, params).tensor.data;
+  return params.q.data;
 }
 
 static bool isEmpty(const fa_tensor &tensor) {
@@ -34,7 +59,7 @@ static bool isEmpty(const fa_tensor &tensor) {
 void fa::rt::checkTensorMaps(const Kernel &kernel, const GridLaunch &launch,
                              const fa_forward_params &params) {
   for (const TensorMapParam &map : launch.tensorMaps) {
-    TensorView view{nameOf(kernel, map.tensor),
+    TensorView view{nameOf(kernel, map),
                     tensorOf(map.tensor, params),
                     {"batch", "heads", "rows", "columns"},
                     map.tensor == Argument::O,
@@ -104,12 +129,12 @@ static TensorMap encode(const Kernel &kernel, const TensorMapParam &map,
   if (!api.tensorMapEncodeTiled)
     throw Failure(FA_NO_DRIVER, "the CUDA driver is too old: it has no "
                                 "cuTensorMapEncodeTiled");
-  fa_tensor tensor = tensorOf(map.tensor, params);
+  fa_tensor tensor = widen(tensorOf(map.tensor, map.extra, params));
   // Without elements nothing is copied, but the driver wants a map of
   // something: one row of an output, of which there always is one.
   if (isEmpty(tensor)) {
-    tensor.data = params.q.data;
-    std::fill(tensor.sizes, tensor.sizes + 3, 1);
+    tensor.data = standIn(kernel, params);
+    std::fill(tensor.sizes, tensor.sizes + kMostDims - 1, 1);
   }
   Encoding e = describe(map, tensor);
   TensorMap encoded = {};
@@ -118,9 +143,8 @@ static TensorMap encode(const Kernel &kernel, const TensorMapParam &map,
                 e.strides, e.box, e.steps, kTensorMapInterleaveNone,
                 swizzleMode(map.swizzle), kTensorMapPromotionL2_256,
                 kTensorMapOutOfBoundsZero),
-            "encoding the tensor map of " +
-                std::string(nameOf(kernel, map.tensor)) + " for kernel " +
-                kernel.name);
+            "encoding the tensor map of " + std::string(nameOf(kernel, map)) +
+                " for kernel " + kernel.name);
   return encoded;
 }
 

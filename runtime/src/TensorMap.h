@@ -26,9 +26,9 @@ struct alignas(128) TensorMap {
   uint64_t words[16];
 };
 
-/// Checks that the tensors that `launch` of `kernel` maps have strides and
-/// addresses in multiples of 16 bytes. Throws Failure(FA_INVALID_ARGUMENT) that
-/// names the argument.
+/// Checks that the tensors that `launch` of an attention `kernel` maps have
+/// strides and addresses in multiples of 16 bytes. Throws
+/// Failure(FA_INVALID_ARGUMENT) that names the argument.
 void checkTensorMaps(const Kernel &kernel, const GridLaunch &launch,
                      const fa_forward_params &params);
 

@@ -9,6 +9,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Npy.h"
 #include "TestLibrary.h"
 
 #include <cstdio>
@@ -84,7 +85,7 @@ TEST(Bench, UsageErrorsExit2) {
   Outcome outcome = runBench("tow dir");
   EXPECT_EQ(outcome.status, 2);
   EXPECT_EQ(outcome.err, "fa-bench: unknown verb tow (known: check, time, "
-                         "ablate, selftest, launch, tune)\n"
+                         "ablate, selftest, launch, run, tune)\n"
                          "Try fa-bench --help.\n");
   EXPECT_EQ(runBench("--help").status, 0);
 }
@@ -405,6 +406,97 @@ TEST(Bench, LaunchPrintsWhatACallCosts) {
                               0),
             0u)
       << outcome.out;
+}
+
+namespace {
+
+/// A folder of a program that does what `behaviour` says, and of its tensors.
+struct ProgramCase {
+  explicit ProgramCase(const std::string &behaviour)
+      : library(programManifest({programJson("gemm_sm_80")})),
+        data(std::string("{}")) {
+    library.write("gemm_sm_80.cubin", behaviour + " gemm");
+    constexpr int64_t rows = 5, depth = 64, cols = 32;
+    write("a", {rows, depth}, [](int64_t i) { return double(i % 7 - 3); });
+    write("b", {depth, cols}, [](int64_t i) { return double(i % 5 - 2); });
+    write("bias", {}, [](int64_t) { return 0.5; });
+    write("result.reference", {rows, cols}, [](int64_t i) {
+      double sum = 0.5;
+      for (int64_t k = 0; k < depth; ++k)
+        sum += double((i / cols * depth + k) % 7 - 3) *
+               double((k * cols + i % cols) % 5 - 2);
+      return std::max(sum, 0.0);
+    });
+  }
+
+  template <typename Value>
+  void write(const std::string &name, const std::vector<int64_t> &shape,
+             Value value) const {
+    int64_t count = 1;
+    for (int64_t size : shape)
+      count *= size;
+    fa::bench::NpyArray array{shape, {}};
+    for (int64_t i = 0; i < count; ++i)
+      array.values.push_back(value(i));
+    writeNpy(data.path() + "/" + name + ".npy", array);
+  }
+
+  Outcome run(const std::string &options = "") const {
+    return runBench("run " + library.path() + " --data=" + data.path() +
+                    " --runs=1 --warmup=0 " + options);
+  }
+
+  TestFolder library, data;
+};
+
+} // namespace
+
+TEST(Bench, RunComparesAProgram) {
+  ProgramCase program("right");
+  std::string folder = program.data.path() + "/out";
+  Outcome outcome = program.run("--program=gemm --output=" + folder);
+  EXPECT_EQ(outcome.status, 0) << outcome.out << outcome.err;
+  EXPECT_EQ(outcome.out.rfind("ok   result: error ", 0), 0u) << outcome.out;
+  EXPECT_NE(outcome.out.find(", elements 160\ngemm_sm_80 on Fake GPU, sm_80, "
+                             "CUDA driver 13.0: median 0.5000 ms of 1"),
+            std::string::npos)
+      << outcome.out;
+  EXPECT_EQ(fa::bench::readNpy(folder + "/result.npy").shape,
+            (std::vector<int64_t>{5, 32}));
+}
+
+TEST(Bench, RunFindsFaultsOfAProgram) {
+  EXPECT_EQ(ProgramCase("wrong").run().status, 1);
+  Outcome outcome = ProgramCase("unwritten").run();
+  EXPECT_EQ(outcome.status, 1);
+  EXPECT_NE(outcome.out.find("; element 128 is unwritten\n"), std::string::npos)
+      << outcome.out;
+  outcome = ProgramCase("guard").run();
+  EXPECT_EQ(outcome.status, 1);
+  EXPECT_EQ(outcome.out.rfind("FAIL result: was written behind its end\n", 0),
+            0u)
+      << outcome.out;
+}
+
+TEST(Bench, RunSaysWhatIsMissing) {
+  ProgramCase program("right");
+  EXPECT_EQ(runBench("run " + program.library.path()).err,
+            "fa-bench: --data, the folder of the program's tensors, is "
+            "missing\nTry fa-bench --help.\n");
+  EXPECT_EQ(program.run("--program=conv").err,
+            "fa-bench: the library has no program conv (there is: "
+            "gemm_sm_80)\n");
+  program.data.remove("result.reference.npy");
+  Outcome outcome = program.run();
+  EXPECT_EQ(outcome.status, 0);
+  EXPECT_EQ(outcome.out.rfind("-    result: not compared, there is no ", 0), 0u)
+      << outcome.out;
+  program.write("b", {3, 32}, [](int64_t) { return 1; });
+  EXPECT_EQ(program.run().err,
+            "fa-bench: b: size of dimension 0 must be 64 (found 3)\n");
+  program.data.remove("b.npy");
+  EXPECT_NE(program.run().err.find("/b.npy: cannot be read: "),
+            std::string::npos);
 }
 
 TEST(Example, RunsFromAllocationToResults) {

@@ -68,15 +68,15 @@ TEST(CommandLine, HelpWinsAndNamesEveryFlag) {
 TEST(CommandLine, RefusesWrongUsage) {
   EXPECT_EQ(errorOf({}),
             "a verb is missing (known: check, time, ablate, selftest, "
-            "launch, tune)");
+            "launch, run, tune)");
   EXPECT_EQ(errorOf({"tow"}),
             "unknown verb tow (known: check, time, ablate, selftest, "
-            "launch, tune)");
+            "launch, run, tune)");
   EXPECT_EQ(errorOf({"check"}), "the library's folder is missing");
   EXPECT_EQ(errorOf({"check", "a", "b"}), "one folder, not also b");
   EXPECT_EQ(errorOf({"check", "a", "--fast"}), "unknown option --fast");
   EXPECT_EQ(errorOf({"check", "a", "--runs=3"}),
-            "--runs is an option of time, ablate, tune only");
+            "--runs is an option of time, ablate, run, tune only");
   EXPECT_EQ(errorOf({"check", "a", "--seed"}), "--seed needs a value: N");
   EXPECT_EQ(errorOf({"check", "a", "--verbose=1"}), "--verbose takes no value");
 }

@@ -10,7 +10,8 @@
 // the kernel does wrong: "unwritten", "wrong", "guard", "nan-keys", "fault",
 // "hang"; "causal" chooses the mask, "small" leaves batches of more than 4
 // alone, "fast" takes half the time. The parameters are those of
-// TestLibrary.h's kernelJson; "idle" does nothing, with any parameters.
+// TestLibrary.h's kernelJson; "idle" does nothing, with any parameters, and
+// "gemm" is the product of programJson.
 //
 //===----------------------------------------------------------------------===//
 
@@ -133,6 +134,34 @@ static void runKernel(const Image &image, const Arguments &args) {
       if (image.has("guard"))
         *args.o.at(b, h, rows) = 0;
     }
+}
+
+/// result = relu(a b + bias) of matrices.
+static void runGemm(const Image &image, const std::vector<uint64_t> &slots) {
+  auto matrix = [&](size_t at) {
+    return Descriptor{reinterpret_cast<uint8_t *>(slots[at]), &slots[at + 3],
+                      &slots[at + 5]};
+  };
+  auto element = [](const Descriptor &m, uint64_t i, uint64_t j) -> uint16_t & {
+    return reinterpret_cast<uint16_t *>(m.data)[i * m.strides[0] + j];
+  };
+  Descriptor a = matrix(0), b = matrix(7), result = matrix(15);
+  float bias;
+  std::memcpy(&bias, &slots[14], sizeof(bias));
+  const uint64_t rows = result.sizes[0], cols = result.sizes[1];
+  for (uint64_t i = 0; i < rows; ++i)
+    for (uint64_t j = 0; j < cols; ++j) {
+      if (image.has("unwritten") && i + 1 == rows)
+        continue;
+      float sum = bias;
+      for (uint64_t k = 0; k < a.sizes[1]; ++k)
+        sum += fromBf16(element(a, i, k)) * fromBf16(element(b, k, j));
+      if (image.has("wrong") && !i && !j)
+        sum += 8;
+      element(result, i, j) = narrowed(std::max(sum, 0.0f));
+    }
+  if (image.has("guard"))
+    element(result, rows, 0) = 0;
 }
 
 #define FAKE extern "C" __attribute__((visibility("default"))) int
@@ -260,9 +289,14 @@ FAKE cuLaunchKernel(void *function, unsigned, unsigned, unsigned, unsigned,
   lastMs = image.has("fast") ? 0.25f : 0.5f;
   if (image.has("idle"))
     return 0;
+  const bool isGemm = image.has("gemm");
   std::vector<uint64_t> slots;
-  for (int i = 0; i < 54; ++i)
+  for (int i = 0; i < (isGemm ? 22 : 54); ++i)
     slots.push_back(*static_cast<uint64_t *>(params[i]));
+  if (isGemm) {
+    runGemm(image, slots);
+    return 0;
+  }
   if (image.has("hang"))
     streamState = kNotReady;
   else if (image.has("fault"))

@@ -64,6 +64,31 @@ json fa::test::decodeJson(const std::string &name) {
   return kernel;
 }
 
+json fa::test::programJson(const std::string &name) {
+  json program = json::parse(R"({
+    "format": "cubin", "arch": "sm_80", "entry": "gemm", "hash": "0af3",
+    "params": [
+      {"kind": "tensor", "name": "a", "dtype": "bf16", "sizes": ["any", 64]},
+      {"kind": "tensor", "name": "b", "dtype": "bf16", "sizes": [64, 32]},
+      {"kind": "scalar", "name": "bias", "dtype": "f32"},
+      {"kind": "tensor", "name": "result", "dtype": "bf16", "output": true,
+       "sizes": [{"tensor": "a", "dim": 0}, 32]}],
+    "grid": [{"tensor": "result", "dim": 0, "tile": 64},
+             {"tensor": "result", "dim": 1, "tile": 16}],
+    "block": 64, "shared_bytes": 24576, "registers": 128, "spill_bytes": 0,
+    "ptxas": "13.0", "schedule": "br=64 bc=64"})");
+  program["name"] = name;
+  program["file"] = name + ".cubin";
+  return program;
+}
+
+json fa::test::programManifest(const std::vector<json> &programs) {
+  json manifest = manifestJson({});
+  manifest["kernels"] = json::array();
+  manifest["programs"] = programs;
+  return manifest;
+}
+
 json fa::test::manifestJson(const std::vector<json> &kernels) {
   return {{"flashloom", 1}, {"generator", "test 1"}, {"kernels", kernels}};
 }
@@ -78,8 +103,10 @@ TestFolder::TestFolder(const std::string &manifestText) {
 }
 
 TestFolder::TestFolder(const json &manifest) : TestFolder(manifest.dump()) {
-  for (const json &kernel : manifest["kernels"])
-    write(kernel["file"], "image of " + kernel["name"].get<std::string>());
+  for (const char *list : {"kernels", "programs"})
+    if (manifest.contains(list))
+      for (const json &kernel : manifest[list])
+        write(kernel["file"], "image of " + kernel["name"].get<std::string>());
 }
 
 TestFolder::~TestFolder() { std::filesystem::remove_all(folder); }

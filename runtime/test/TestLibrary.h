@@ -28,6 +28,12 @@ json kernelJson(const std::string &name);
 /// seq_q, 128] and max [splits, batch, heads, seq_q].
 json decodeJson(const std::string &name);
 
+/// A program: result = relu(a b + bias), of bf16, a [any, 64], b [64, 32].
+json programJson(const std::string &name);
+
+/// A manifest of programs alone.
+json programManifest(const std::vector<json> &programs);
+
 /// A valid manifest around kernels.
 json manifestJson(const std::vector<json> &kernels);
 

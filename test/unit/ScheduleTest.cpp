@@ -230,11 +230,17 @@ TEST(WarpgroupPolicy, TakesTheKeysThatFit) {
   EXPECT_EQ(d64.teams, 3);
   EXPECT_EQ(d64.br, 192);
   EXPECT_EQ(d64.bc, 128);
+  Schedule d96 = choose({96, 96, 2});
+  EXPECT_EQ(d96.teams, 3);
+  EXPECT_EQ(d96.bc, 96);
   Schedule d256 = choose({256, 256, 2});
   EXPECT_EQ(d256.teams, 2);
   EXPECT_EQ(d256.bc, 80) << "shared memory";
-  // A score function takes what a third team would need.
-  EXPECT_EQ(choose({64, 64, 2, 16}).teams, 2);
+  // A score function takes registers: of three teams fewer keys are left.
+  Schedule scored = choose({64, 64, 2, 16});
+  EXPECT_EQ(scored.teams, 3);
+  EXPECT_EQ(scored.bc, 96);
+  EXPECT_EQ(choose({64, 64, 2, 48}).teams, 2);
 }
 
 TEST(WarpgroupPolicy, IsForTargetsWithWgmma) {

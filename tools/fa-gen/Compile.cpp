@@ -40,6 +40,8 @@ static const char *nameLengths(Lengths lengths) {
 
 std::string fa::kernelName(const KernelRequest &request) {
   const KernelSpec &spec = request.spec;
+  if (spec.isProgram)
+    return spec.function + "_" + request.arch;
   std::string dims = "d" + std::to_string(spec.headDim);
   if (spec.headDimV != spec.headDim)
     dims += "v" + std::to_string(spec.headDimV);
@@ -165,11 +167,30 @@ static llvm::json::Object describeTuning(const ScheduleOverrides &overrides) {
                             {"persistent", overrides.persistent}};
 }
 
-/// Fills the fields that say what the kernel computes and for what it is meant.
-static void describeProblem(const KernelRequest &request,
-                            llvm::json::Object &entry) {
+/// From level C on. Two products of one loop, as attention has, and what passes
+/// do about them, are none of a program's.
+static void buildProgramPipeline(OpPassManager &passes,
+                                 const PipelineOptions &options,
+                                 PassChoice choice) {
+  choice.overlapSoftmax = choice.pingPong = false;
+  if (choice.warpgroups)
+    buildWarpgroupPipeline(passes, options, choice);
+  else
+    buildKernelPipeline(passes, options, choice);
+}
+
+void fa::buildPasses(OpPassManager &passes, const PipelineOptions &options,
+                     const KernelRequest &request) {
+  if (request.spec.isProgram)
+    buildProgramPipeline(passes, options, request.step->passes);
+  else
+    buildPipeline(passes, options, request.step->passes);
+}
+
+/// What the manifest says of attention alone.
+static void describeAttention(const KernelRequest &request,
+                              llvm::json::Object &entry) {
   const KernelSpec &spec = request.spec;
-  entry["arch"] = request.arch;
   entry["pass"] = "fwd";
   entry["dtype"] = spec.dtype;
   entry["head_dim"] = spec.headDim;
@@ -209,7 +230,7 @@ FailureOr<CompiledKernel> fa::compileKernel(const DialectRegistry &registry,
   PassManager passes(&context);
   PipelineOptions options;
   setPipelineOptions(options, request);
-  buildPipeline(passes, options, request.step->passes);
+  buildPasses(passes, options, request);
   if (failed(passes.run(*module)))
     return failure();
 
@@ -226,8 +247,10 @@ FailureOr<CompiledKernel> fa::compileKernel(const DialectRegistry &registry,
   kernel.entry["name"] = name;
   kernel.entry["file"] = name + "." + format;
   kernel.entry["format"] = format;
-  describeProblem(request, kernel.entry);
+  kernel.entry["arch"] = request.arch;
   kernel.entry["hash"] = hash.str();
+  if (!spec.isProgram)
+    describeAttention(request, kernel.entry);
   kernel.seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start)
           .count();

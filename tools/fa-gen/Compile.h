@@ -77,6 +77,10 @@ std::string kernelName(const KernelRequest &request);
 /// Sets the pipeline's options for `request`.
 void setPipelineOptions(PipelineOptions &options, const KernelRequest &request);
 
+/// Adds the passes that make `request`.
+void buildPasses(mlir::OpPassManager &passes, const PipelineOptions &options,
+                 const KernelRequest &request);
+
 /// Compiles what is asked for in a context of its own. Diagnostics go to
 /// `diagnostics`.
 mlir::FailureOr<CompiledKernel>

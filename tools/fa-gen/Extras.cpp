@@ -7,10 +7,10 @@
 
 #include "Extras.h"
 
+#include "fa/Support/ArgumentNames.h"
+
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
-#include "mlir/IR/Block.h"
 #include "llvm/ADT/SetVector.h"
-#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace mlir;
@@ -18,42 +18,6 @@ using namespace fa;
 
 /// The most dimensions that the runtime passes.
 static constexpr int64_t kMaxRank = 4;
-
-//===----------------------------------------------------------------------===//
-// Names
-//===----------------------------------------------------------------------===//
-
-/// The identifier at `line` and `column` (from 1) of `source`, behind its `%`;
-/// "" where there is none, or only a number.
-static StringRef identifierAt(StringRef source, unsigned line,
-                              unsigned column) {
-  for (; line > 1; --line)
-    source = source.split('\n').second;
-  source = source.drop_front(std::min<size_t>(column - 1, source.size()));
-  if (!source.consume_front("%"))
-    return "";
-  StringRef name = source.take_while(
-      [](char c) { return llvm::isAlnum(c) || StringRef("_$.-").contains(c); });
-  return llvm::all_of(name, llvm::isDigit) ? "" : name;
-}
-
-void fa::nameArguments(Block &entry, StringRef source) {
-  for (BlockArgument argument : entry.getArguments()) {
-    auto place = dyn_cast<FileLineColLoc>(argument.getLoc());
-    if (!place)
-      continue;
-    StringRef name = identifierAt(source, place.getLine(), place.getColumn());
-    if (!name.empty())
-      argument.setLoc(
-          NameLoc::get(StringAttr::get(argument.getContext(), name), place));
-  }
-}
-
-static std::string nameOf(BlockArgument argument) {
-  if (auto name = argument.getLoc()->findInstanceOf<NameLoc>())
-    return name.getName().str();
-  return "arg" + std::to_string(argument.getArgNumber());
-}
 
 //===----------------------------------------------------------------------===//
 // Sizes

@@ -20,10 +20,6 @@ namespace fa {
 mlir::FailureOr<llvm::json::Object> describeExtra(mlir::BlockArgument argument,
                                                   attn::ForwardOp op);
 
-/// Gives the function's arguments that have none a name as their location: the
-/// text after the `%` in `source`, from which they were parsed.
-void nameArguments(mlir::Block &entry, llvm::StringRef source);
-
 } // namespace fa
 
 #endif // FA_TOOLS_FA_GEN_EXTRAS_H

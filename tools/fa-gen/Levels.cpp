@@ -21,9 +21,11 @@ struct LevelName {
 };
 } // namespace
 
+static constexpr LevelName kArithmetic = {
+    Level::Arithmetic, "c-arithmetic.mlir", "C: arithmetic on tiles"};
 static constexpr LevelName kLevels[] = {
     {Level::Blocks, "b-blocks.mlir", "B: attention on blocks"},
-    {Level::Arithmetic, "c-arithmetic.mlir", "C: arithmetic on tiles"},
+    kArithmetic,
     {Level::Cta, "d-cta.mlir", "D: what one thread block does"},
     {Level::NVVM, "e-nvvm.mlir", "E: what one thread does"}};
 
@@ -38,7 +40,7 @@ printLevel(MLIRContext &context, const KernelRequest &request, Level level) {
   PipelineOptions options;
   setPipelineOptions(options, request);
   options.level = level;
-  buildPipeline(passes, options, request.step->passes);
+  buildPasses(passes, options, request);
   if (failed(passes.run(*module)))
     return failure();
   std::string text;
@@ -52,9 +54,16 @@ fa::printLevels(const DialectRegistry &registry, const KernelRequest &request) {
   // Whatever there is to say was said when the kernel was made.
   ScopedDiagnosticHandler silence(&context,
                                   [](Diagnostic &) { return success(); });
-  std::vector<LevelText> levels = {
-      {"a-problem.mlir", "A: the problem", request.spec.source}};
+  std::vector<LevelText> levels;
+  // A program begins at level C.
+  if (request.spec.isProgram)
+    levels.push_back(
+        {kArithmetic.file, kArithmetic.title, request.spec.source});
+  else
+    levels.push_back({"a-problem.mlir", "A: the problem", request.spec.source});
   for (const LevelName &name : kLevels) {
+    if (request.spec.isProgram && name.level <= kArithmetic.level)
+      continue;
     FailureOr<std::string> text = printLevel(context, request, name.level);
     if (failed(text))
       return failure();

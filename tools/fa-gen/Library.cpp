@@ -217,21 +217,22 @@ LogicalResult Library::checkTrials() {
 /// Writes the manifest: what succeeded is a library, also where something
 /// failed.
 LogicalResult Library::writeEntries() {
-  std::vector<llvm::json::Object> entries;
+  std::vector<llvm::json::Object> kernels, programs;
   bool isPtx = false;
   for (const Job &job : all) {
     if (!job.entry)
       continue;
     isPtx |= job.entry->getString("format") == StringRef("ptx");
-    entries.push_back(*job.entry);
+    (job.request.spec.isProgram ? programs : kernels).push_back(*job.entry);
   }
   if (isPtx)
     llvm::errs() << "no ptxas was found: the library holds PTX, which the "
                     "driver compiles when it is loaded\n";
-  size_t made = entries.size();
+  size_t made = kernels.size() + programs.size();
   if (made == 0 && hasFailed)
     return failWith("no kernel was made; '" + folder + "' is left as it was");
-  if (llvm::Error error = writeManifest(folder, std::move(entries)))
+  if (llvm::Error error =
+          writeManifest(folder, std::move(kernels), std::move(programs)))
     return failWith(llvm::toString(std::move(error)));
   llvm::outs() << made << (made == 1 ? " kernel in " : " kernels in ") << folder
                << "\n";

@@ -33,13 +33,12 @@ StringMap<json::Object> fa::readManifest(StringRef folder) {
     return entries;
   }
   json::Object *root = value->getAsObject();
-  json::Array *kernels = root ? root->getArray("kernels") : nullptr;
-  if (!kernels)
-    return entries;
-  for (json::Value &kernel : *kernels)
-    if (json::Object *entry = kernel.getAsObject())
-      if (std::optional<StringRef> name = entry->getString("name"))
-        entries.try_emplace(*name, *entry);
+  for (StringRef list : {"kernels", "programs"})
+    if (json::Array *listed = root ? root->getArray(list) : nullptr)
+      for (json::Value &kernel : *listed)
+        if (json::Object *entry = kernel.getAsObject())
+          if (std::optional<StringRef> name = entry->getString("name"))
+            entries.try_emplace(*name, *entry);
   return entries;
 }
 
@@ -50,14 +49,21 @@ Error fa::writeFile(StringRef path, StringRef data) {
   });
 }
 
-Error fa::writeManifest(StringRef folder, std::vector<json::Object> entries) {
-  json::Array kernels;
+static json::Array makeArray(std::vector<json::Object> entries) {
+  json::Array array;
   for (json::Object &entry : entries)
-    kernels.push_back(std::move(entry));
-  json::Value root = json::Object{{"flashloom", 1},
-                                  {"generator", "fa-gen " FLASHLOOM_VERSION},
-                                  {"kernels", std::move(kernels)}};
+    array.push_back(std::move(entry));
+  return array;
+}
+
+Error fa::writeManifest(StringRef folder, std::vector<json::Object> kernels,
+                        std::vector<json::Object> programs) {
+  json::Object root{{"flashloom", 1},
+                    {"generator", "fa-gen " FLASHLOOM_VERSION},
+                    {"kernels", makeArray(std::move(kernels))}};
+  if (!programs.empty())
+    root["programs"] = makeArray(std::move(programs));
   std::string text;
-  raw_string_ostream(text) << formatv("{0:2}\n", root);
+  raw_string_ostream(text) << formatv("{0:2}\n", json::Value(std::move(root)));
   return writeFile(manifestPath(folder), text);
 }

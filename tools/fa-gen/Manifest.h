@@ -16,13 +16,14 @@
 
 namespace fa {
 
-/// The entries of a folder's manifest by kernel name; none where there is no
-/// manifest, or one that cannot be read.
+/// The entries of a folder's manifest, kernels and programs, by name; none
+/// where there is no manifest, or one that cannot be read.
 llvm::StringMap<llvm::json::Object> readManifest(llvm::StringRef folder);
 
 /// Writes the folder's manifest.
 llvm::Error writeManifest(llvm::StringRef folder,
-                          std::vector<llvm::json::Object> entries);
+                          std::vector<llvm::json::Object> kernels,
+                          std::vector<llvm::json::Object> programs);
 
 /// Writes a file whole or not at all.
 llvm::Error writeFile(llvm::StringRef path, llvm::StringRef data);

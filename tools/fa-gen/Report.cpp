@@ -56,9 +56,10 @@ static Facts collectFacts(MLIRContext &context, const Library::Job &job,
               job.seconds};
   facts.schedule = parseSchedule(context, *facts.entry);
   // Decoding waits for K and V from memory, which is the card's business.
-  if (facts.schedule && job.request.spec.lengths != Lengths::Decode)
-    facts.roofline = computeRoofline(job.request.spec.problem, *facts.schedule,
-                                     *facts.target);
+  const KernelSpec &spec = job.request.spec;
+  if (facts.schedule && !spec.isProgram && spec.lengths != Lengths::Decode)
+    facts.roofline =
+        computeRoofline(spec.problem, *facts.schedule, *facts.target);
   llvm::SmallString<256> path(folder);
   llvm::sys::path::append(path, facts.entry->getString("file").value_or(""));
   llvm::sys::fs::file_size(path, facts.bytes);
@@ -81,11 +82,14 @@ static int64_t integer(const llvm::json::Object &object, StringRef name) {
   return object.getInteger(name).value_or(0);
 }
 
-static std::string describeDims(const KernelSpec &spec) {
-  std::string text = std::to_string(spec.headDim);
+/// "bf16, D 192/128, causal".
+static std::string describeProblem(const KernelSpec &spec) {
+  if (spec.isProgram)
+    return "a program";
+  std::string text = spec.dtype + ", D " + std::to_string(spec.headDim);
   if (spec.headDimV != spec.headDim)
     text += "/" + std::to_string(spec.headDimV);
-  return text;
+  return text + ", " + spec.variant;
 }
 
 static std::string describeRows(const llvm::json::Object &entry) {
@@ -241,14 +245,13 @@ static void printLevels(llvm::raw_ostream &os, const ReportedKernel &kernel,
 static void printKernel(llvm::raw_ostream &os, const Facts &facts,
                         const ReportedKernel &kernel,
                         const ReportPlaces &places) {
-  const KernelSpec &spec = facts.request->spec;
   std::string name = escaped(kernelName(*facts.request));
   os << "<section id=\"" << name << "\">\n<h2>" << name << "</h2>\n<p>"
-     << escaped(spec.dtype) << ", D " << describeDims(spec) << ", "
-     << escaped(spec.variant) << ", " << facts.request->arch << ", by "
-     << facts.request->step->name << "; rows: " << describeRows(*facts.entry)
-     << "; " << describeBytes(facts.bytes) << ", "
-     << describeSeconds(facts.seconds) << "</p>\n<p><code>"
+     << escaped(describeProblem(facts.request->spec)) << ", "
+     << facts.request->arch << ", by " << facts.request->step->name
+     << "; rows: " << describeRows(*facts.entry) << "; "
+     << describeBytes(facts.bytes) << ", " << describeSeconds(facts.seconds)
+     << "</p>\n<p><code>"
      << escaped(facts.entry->getString("schedule").value_or(""))
      << "</code></p>\n";
   for (const llvm::json::Object *launch : launchesOf(*facts.entry)) {

@@ -93,6 +93,9 @@ static LogicalResult addProblem(KernelSpec spec, const std::string &arch,
                                 const Choices &choices, const TunedTable *table,
                                 std::vector<KernelRequest> &requests,
                                 std::string &reason) {
+  // A program has no lengths, and its schedule with it.
+  if (spec.isProgram)
+    return addSteps(spec, arch, choices, requests, reason);
   for (Lengths lengths : choices.lengths) {
     spec.lengths = lengths;
     if (failed(addSteps(spec, arch, choices, requests, reason)))
@@ -154,6 +157,11 @@ static LogicalResult addCandidates(const KernelSpec &spec,
                                    const std::string &arch,
                                    std::vector<KernelRequest> &requests,
                                    std::string &reason) {
+  if (spec.isProgram) {
+    reason = "program '" + spec.function +
+             "' has a schedule of its own: there are no candidates";
+    return failure();
+  }
   FailureOr<std::vector<const AblationStep *>> steps =
       chooseSteps(spec, arch, {}, reason);
   if (failed(steps))

@@ -8,9 +8,11 @@
 #include "Spec.h"
 
 #include "Extras.h"
+#include "Program.h"
 
 #include "fa/Dialect/Attn/IR/AttnDialect.h"
 #include "fa/Dialect/Attn/Transforms/Transforms.h"
+#include "fa/Support/ArgumentNames.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Builders.h"
@@ -151,6 +153,19 @@ static std::string variantName(attn::ForwardOp op, StringRef fallback) {
   return fallback.str();
 }
 
+void fa::printFunction(func::FuncOp function, KernelSpec &spec) {
+  auto print = [&](std::string &text, bool hasLocations) {
+    OpPrintingFlags flags;
+    flags.enableDebugInfo(hasLocations).useLocalScope();
+    llvm::raw_string_ostream os(text);
+    os << "module {\n";
+    function.print(os, flags);
+    os << "\n}\n";
+  };
+  print(spec.source, /*hasLocations=*/false);
+  print(spec.located, /*hasLocations=*/true);
+}
+
 /// A spec of `function`, in a module of its own.
 static FailureOr<KernelSpec> specOf(func::FuncOp function, StringRef fallback) {
   SmallVector<attn::ForwardOp> ops;
@@ -184,16 +199,7 @@ static FailureOr<KernelSpec> specOf(func::FuncOp function, StringRef fallback) {
   if (failed(makeScaleAnArgument(function, op)) ||
       failed(nameParams(function, op, spec)))
     return failure();
-  auto print = [&](std::string &text, bool hasLocations) {
-    OpPrintingFlags flags;
-    flags.enableDebugInfo(hasLocations).useLocalScope();
-    llvm::raw_string_ostream os(text);
-    os << "module {\n";
-    function.print(os, flags);
-    os << "\n}\n";
-  };
-  print(spec.source, /*hasLocations=*/false);
-  print(spec.located, /*hasLocations=*/true);
+  printFunction(function, spec);
   return spec;
 }
 
@@ -273,15 +279,18 @@ FailureOr<std::vector<KernelSpec>> fa::readSpecs(MLIRContext &context,
     bool hasAttention =
         function.walk([](attn::ForwardOp) { return WalkResult::interrupt(); })
             .wasInterrupted();
-    if (!hasAttention)
+    if (!hasAttention && !isProgram(function))
       continue;
     nameArguments(function.getBody().front(), text);
-    FailureOr<KernelSpec> spec = specOf(function, llvm::sys::path::stem(path));
+    FailureOr<KernelSpec> spec =
+        hasAttention ? specOf(function, llvm::sys::path::stem(path))
+                     : makeProgramSpec(function);
     if (failed(spec))
       return failure();
     specs.push_back(*spec);
   }
   if (specs.empty())
-    return module->emitError("no function holds an attn.forward");
+    return module->emitError("no function holds an attn.forward, or has a "
+                             "schedule of its own (attn.schedule)");
   return specs;
 }

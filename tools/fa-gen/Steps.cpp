@@ -46,11 +46,31 @@ static std::string whyNotMade(const KernelSpec &spec, const AblationStep &step,
   return "";
 }
 
+/// A program brings its schedule along, which says whether its teams are
+/// warpgroups.
+static FailureOr<std::vector<const AblationStep *>>
+chooseProgramStep(const KernelSpec &spec, const std::string &arch,
+                  const std::vector<const AblationStep *> &asked,
+                  std::string &reason) {
+  constexpr int64_t kGroupWarps = 4;
+  bool hasWarpgroups = spec.teamWarps == kGroupWarps &&
+                       Target::lookup(arch)->has(Instruction::Wgmma);
+  const AblationStep *step = hasWarpgroups ? &getFa3Step() : &getFa2Step();
+  if (asked.empty() || llvm::is_contained(asked, step))
+    return std::vector{step};
+  reason = "program '" + spec.function + "' has a schedule that '" +
+           step->name.str() + "' makes kernels of for " + arch +
+           ": leave --pipelines out, or name that one";
+  return failure();
+}
+
 FailureOr<std::vector<const AblationStep *>>
 fa::chooseSteps(const KernelSpec &spec, const std::string &arch,
                 const std::vector<const AblationStep *> &asked,
                 std::string &reason) {
   std::vector<const AblationStep *> steps;
+  if (spec.isProgram)
+    return chooseProgramStep(spec, arch, asked, reason);
   if (asked.empty()) {
     for (const AblationStep *step : {&getFa3Step(), &getFa2Step()}) {
       std::string why = whyNotMade(spec, *step, arch);

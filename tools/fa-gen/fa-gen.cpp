@@ -339,6 +339,8 @@ int main(int argc, char **argv) {
       "  fa-gen --spec window.mlir --report=kernels.html   and yours, with a "
       "page on them\n"
       "  fa-gen attention.mlir -o out           the problems of a file\n"
+      "  fa-gen gemm.mlir -o out                or its programs, with "
+      "schedules of their own\n"
       "  fa-gen --head-dims=128 --masks=causal --arch=sm_80,sm_90a -o out\n"
       "  fa-gen --ablation --head-dims=128 -o out   each step from "
       "FlashAttention 1 to 3\n"

@@ -9,6 +9,7 @@
 
 #include "fa/Support/Help.h"
 
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/CommandLine.h"
 
 using namespace fa::execute;
@@ -84,9 +85,15 @@ struct CommandLine {
       cl::desc("A tensor argument from a .npy file: q, k, v, cu_seqlens_q, "
                "cu_seqlens_kv, kv_lens, or its number; sizes follow"),
       cl::value_desc("name=file"), cl::cat(category)};
+  cl::list<std::string> shape{
+      "shape",
+      cl::desc("The shape of a program's tensor, by its name or number: a "
+               "program is a function with a schedule and no attention"),
+      cl::value_desc("name=333x256"), cl::cat(category)};
   cl::opt<std::string> output{
       "output",
-      cl::desc("Write o.npy and lse.npy into this folder (bf16 as float32)"),
+      cl::desc("Write o.npy and lse.npy into this folder (bf16 as float32); of "
+               "a program all tensors and what they should be"),
       cl::value_desc("folder"), cl::cat(category)};
   cl::opt<std::string> queryLengths{
       "q-lens",
@@ -179,6 +186,23 @@ static llvm::Error parseScalar(StringRef text,
   return llvm::Error::success();
 }
 
+/// Parses "a=333x256" into `shapes`.
+static llvm::Error
+parseShape(StringRef text,
+           std::map<std::string, std::vector<int64_t>> &shapes) {
+  auto [name, dims] = text.split('=');
+  std::vector<int64_t> shape;
+  for (StringRef dim : llvm::split(dims, 'x')) {
+    int64_t size;
+    if (dim.getAsInteger(10, size) || size < 0)
+      return llvm::createStringError("'" + text +
+                                     "' is not a shape: NAME=333x256 is");
+    shape.push_back(size);
+  }
+  shapes[name.str()] = shape;
+  return llvm::Error::success();
+}
+
 /// Parses the lengths that an option has, if it is there.
 static llvm::Error parseOption(const cl::opt<std::string> &option,
                                std::optional<std::vector<int64_t>> &lengths) {
@@ -203,6 +227,9 @@ static llvm::Error parseTexts(const CommandLine &line, Options &options) {
     options.sizes.emplace_back();
   for (const std::string &text : line.arg)
     if (llvm::Error error = parseScalar(text, options.inputs.scalars))
+      return error;
+  for (const std::string &text : line.shape)
+    if (llvm::Error error = parseShape(text, options.shapes))
       return error;
   for (const std::string &text : line.input) {
     auto [name, file] = StringRef(text).split('=');

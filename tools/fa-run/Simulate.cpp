@@ -231,6 +231,33 @@ fa::run::simulateProblem(const Simulated &simulated,
   return outputs;
 }
 
+LogicalResult fa::run::simulateProgram(gpu::GPUFuncOp kernel,
+                                       ArrayRef<ProgramValue> inputs,
+                                       std::vector<HostTensor> &outputs,
+                                       const Options &options) {
+  SmallVector<Type> types(kernel.getArgumentTypes());
+  if (types.size() != inputs.size() + outputs.size())
+    return kernel.emitError("expects ")
+           << inputs.size() + outputs.size()
+           << " arguments, those of the program and its results, found "
+           << types.size();
+  SmallVector<sim::Argument> arguments;
+  for (auto [type, value] : llvm::zip(types, inputs)) {
+    if (const auto *tensor = std::get_if<HostTensor>(&value))
+      arguments.push_back(
+          makeMemRef(cast<ShapedType>(type), tensor->getDescriptor()));
+    else if (isa<FloatType>(type))
+      arguments.push_back(float(std::get<double>(value)));
+    else
+      arguments.push_back(int64_t(std::get<double>(value)));
+  }
+  for (auto [type, tensor] :
+       llvm::zip(llvm::drop_begin(types, inputs.size()), outputs))
+    arguments.push_back(
+        makeMemRef(cast<ShapedType>(type), tensor.getDescriptor()));
+  return runKernel(kernel, arguments, options);
+}
+
 /// Whether `kernel` stores to its argument.
 static bool isStoredTo(Value argument) {
   return llvm::any_of(argument.getUsers(), [&](Operation *user) {

@@ -11,6 +11,7 @@
 #include "Options.h"
 
 #include "fa/Execute/Compare.h"
+#include "fa/Execute/TensorProgram.h"
 #include "fa/Simulator/Simulator.h"
 
 namespace fa::run {
@@ -42,6 +43,12 @@ simulateProblem(const Simulated &simulated,
                 const execute::AttentionFunction &problem,
                 const execute::Sizes &sizes, execute::Inputs &inputs,
                 const Options &options);
+
+/// Runs `kernel` on the values of its first arguments and on `outputs`, its
+/// last ones.
+mlir::LogicalResult simulateProgram(
+    mlir::gpu::GPUFuncOp kernel, llvm::ArrayRef<execute::ProgramValue> inputs,
+    std::vector<execute::HostTensor> &outputs, const Options &options);
 
 /// Runs a kernel without a problem: static tensors of random values, and a
 /// line for each that it stores to.

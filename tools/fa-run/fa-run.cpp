@@ -8,6 +8,7 @@
 #include "Options.h"
 #include "Progress.h"
 #include "Report.h"
+#include "RunProgram.h"
 #include "Simulate.h"
 
 #include "fa/Execute/HostMemory.h"
@@ -17,6 +18,7 @@
 #include "fa/Execute/Program.h"
 #include "fa/Execute/Traffic.h"
 #include "fa/Pipelines/Register.h"
+#include "fa/Support/ArgumentNames.h"
 
 #include "mlir/IR/AsmState.h"
 #include "mlir/IR/DialectRegistry.h"
@@ -64,8 +66,13 @@ static OwningOpRef<ModuleOp> parseFile(MLIRContext &context,
     (void)fail(message);
     return {};
   }
+  StringRef text = file->getBuffer();
   sources.AddNewSourceBuffer(std::move(file), llvm::SMLoc());
-  return parseSourceFile<ModuleOp>(sources, &context);
+  auto module = parseSourceFile<ModuleOp>(sources, &context);
+  if (module)
+    if (func::FuncOp program = findProgram(*module))
+      nameArguments(program.getBody().front(), text);
+  return module;
 }
 
 /// Builds what the command line asks for in `manager`: all of it where it stays
@@ -395,6 +402,22 @@ static LogicalResult runKernelFile(const PassPipelineCLParser &parser,
   return failure(failed(kernel) || failed(simulateAlone(*kernel, options)));
 }
 
+/// Runs a file of a program that is no attention, which `source` says.
+static LogicalResult runProgramFile(const PassPipelineCLParser &parser,
+                                    const Options &options, ModuleOp module,
+                                    func::FuncOp source) {
+  if (options.countsTraffic())
+    return fail("--print-traffic and --traffic-csv count what attention moves");
+  PassManager manager(module.getContext(), ModuleOp::getOperationName());
+  if (failed(applyPassManagerCLOptions(manager)) ||
+      failed(buildPasses(parser, options, {}, manager)) ||
+      failed(manager.run(module)))
+    return failure();
+  if (options.emitIR)
+    llvm::outs() << module << '\n';
+  return runProgram(source, module, options);
+}
+
 /// Compiles what is left of the kernel, and the references.
 static FailureOr<Program> compile(const Options &options,
                                   const AttentionFunction &problem,
@@ -429,6 +452,8 @@ static LogicalResult runFile(const PassPipelineCLParser &parser,
                : parseFile(context, options.referenceFile);
   if (!source)
     return failure();
+  if (func::FuncOp program = findProgram(*source))
+    return runProgramFile(parser, options, *kernel, program);
   FailureOr<AttentionFunction> problem = findAttention(*source);
   if (failed(problem))
     return failure();

@@ -38,6 +38,12 @@ struct Comparison {
   bool passed() const;
 };
 
+/// Compares any output with its f64 reference and what the naive program gives:
+/// in 16-bit types max|out - ref| <= 2 max|naive - ref| + 2 max|round(ref + 0.3
+/// - 0.3) - ref|, in f32 1e-5 max|ref|. All elements must be finite.
+Comparison compareTensors(const HostTensor &out, const HostTensor &reference,
+                          const HostTensor &naive);
+
 /// Holds o against the float64 reference: for the 16-bit types the error may be
 /// 2 max|naive - ref| + 2 max|round(ref + 0.3 - 0.3) - ref|, for f32 1e-5
 /// max|ref|. Rows without keys must be 0, and every element finite.

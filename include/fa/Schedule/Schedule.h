@@ -127,11 +127,12 @@ std::optional<Schedule> chooseForTarget(const ScheduleProblem &problem,
                                         const Target &target);
 
 /// The choice for a target with wgmma, by the resource model: teams of four
-/// warps with 64 rows each, beside a warpgroup that loads, and two stages. The
-/// more keys the better, up to 128, then the more teams, but two at least where
-/// that is possible: D 64 has three teams, D 128 two, with 128 keys each; at D
-/// 256 shared memory leaves two teams 80. Nothing
-/// where the target has no wgmma or nothing fits.
+/// warps with 64 rows each, beside a warpgroup that loads, and two stages.
+/// Three teams where 96 or 128 keys fit them, else two, else one; and of keys
+/// the more the better, up to 128. So D 64 has three teams with 128 keys, D 96
+/// three with 96 (8% faster than two with 128 from length 4096 on, and slower
+/// below 2048: docs/perf-log.md), D 128 two with 128; at D 256 shared memory
+/// leaves two teams 80. Nothing where the target has no wgmma or nothing fits.
 std::optional<Schedule> chooseForWarpgroups(const ScheduleProblem &problem,
                                             const Target &target);
 

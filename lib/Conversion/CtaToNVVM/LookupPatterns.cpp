@@ -129,8 +129,6 @@ public:
 
   /// Whether the columns come in pairs of neighbours.
   bool hasPairs() const { return isRun && columns.empty() && all.empty(); }
-  /// Whether that takes a block that is whole.
-  bool isClamped() const { return bool(isCut); }
   /// Whether the block is whole and pairs are aligned, as an i1.
   Value buildHasAlignedPairs();
   /// The pair whose first column is `column`, where pairs are aligned.
@@ -296,16 +294,18 @@ struct ConvertLookup : OpConversionPattern<cta::LookupOp> {
                       converter.getLayout(original.getType()));
       return positions;
     };
-    Positions whole = find(/*ofWholeBlock=*/true);
+    Positions any = find(/*ofWholeBlock=*/false);
     SmallVector<Value> elements;
-    if (layout->kind == FragmentKind::Row || !whole.hasPairs()) {
-      Positions any = find(/*ofWholeBlock=*/false);
-      elements = loadAll(any, *layout);
-    } else if (whole.isClamped()) {
-      Positions any = find(/*ofWholeBlock=*/false);
-      elements = loadByAlignment(b, whole, any, *layout);
+    // Of a matrix that a limit cuts, each element by itself as it is used: all
+    // of them at once, after a branch, would spill.
+    if (layout->kind == FragmentKind::Column) {
+      Positions whole = find(/*ofWholeBlock=*/true);
+      elements = whole.hasPairs() ? loadByAlignment(b, whole, any, *layout)
+                                  : loadAll(any, *layout);
+    } else if (layout->kind == FragmentKind::Matrix && any.hasPairs()) {
+      elements = loadByAlignment(b, any, any, *layout);
     } else {
-      elements = loadByAlignment(b, whole, whole, *layout);
+      elements = loadAll(any, *layout);
     }
     rewriter.replaceOp(
         op, fromElements(b, converter.convertType(op.getType()), elements));

@@ -17,7 +17,7 @@
 #include "Builders.h"
 #include "GlobalMatrix.h"
 #include "Hopper.h"
-#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "fa/Dialect/Cta/IR/Multiples.h"
 #include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
@@ -55,8 +55,7 @@ std::string fa::whyNoTensorMap(Value memref, ValueRange indices,
   if (tile.getRows() % 8 || tile.getRows() > kMaxBoxRows)
     return "tiles have rows in multiples of 8, at most 256, but found " +
            std::to_string(tile.getRows());
-  std::optional<int64_t> column = getConstantIntValue(indices.back());
-  if (!column || *column % SwizzledTile::kSegmentCols)
+  if (!cta::isMultipleOf(indices.back(), SwizzledTile::kSegmentCols))
     return "tiles begin at columns that are known multiples of 64";
   if (hasPartSegment(tile) && tile.getCols() != type.getShape().back())
     return "tiles are of segments of 64 columns, or of whole rows";

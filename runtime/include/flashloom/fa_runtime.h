@@ -268,6 +268,17 @@ FA_API fa_status fa_kernel_launch(fa_library *library, size_t index,
                                   const fa_forward_params *params,
                                   fa_stream stream);
 
+/** Launches a program, a kernel that is no attention: the one of this name, or
+ * of those whose entry has this name the one for the highest architecture that
+ * runs on the current context's device. The arguments are those that the
+ * manifest lists, outputs among them, in any order, each as fa_extra says;
+ * addresses and strides of matrices are multiples of 16 bytes. Their sizes must be those of the manifest. Where an
+ * output has no elements nothing is launched. Never synchronizes. Since version
+ * 0.4. */
+FA_API fa_status fa_program_launch(fa_library *library, const char *name,
+                                   const fa_extra *arguments,
+                                   size_t num_arguments, fa_stream stream);
+
 #ifdef __cplusplus
 }
 #endif

@@ -201,3 +201,18 @@ gpu.module @kernels {
     gpu.return
   }
 }
+
+// -----
+
+gpu.module @kernels {
+  gpu.func @f(%K: memref<?x512xbf16>, %column: index) kernel {
+    %c0 = arith.constant 0 : index
+    %c32 = arith.constant 32 : index
+    %twice = arith.muli %column, %c32 : index
+    cta.role "a" teams(%w in 1) warps(4) {
+      // expected-error @below {{'cta.load' op has no sm_90 form: tiles begin at columns that are known multiples of 64}}
+      %k = cta.load each %K[%c0, %twice] : memref<?x512xbf16> -> !cta.tile<64x64xbf16, swizzle = 128>
+    }
+    gpu.return
+  }
+}

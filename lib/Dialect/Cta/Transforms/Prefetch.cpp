@@ -15,6 +15,7 @@
 
 #include "Kernels.h"
 
+#include "fa/Dialect/Cta/IR/Multiples.h"
 #include "fa/Dialect/Cta/Transforms/Passes.h"
 #include "fa/Support/GpuModules.h"
 
@@ -321,27 +322,12 @@ void ChainSkew::buildEnd() {
                                 chain.front().getLowerBound());
 }
 
-/// Whether `value` is seen to be a multiple of `factor`.
-static bool isMultipleOf(Value value, int64_t factor) {
-  if (std::optional<int64_t> constant = getConstantIntValue(value))
-    return *constant % factor == 0;
-  Operation *op = value.getDefiningOp();
-  auto isMultiple = [&](Value operand) {
-    return isMultipleOf(operand, factor);
-  };
-  if (isa_and_nonnull<arith::MulIOp>(op))
-    return llvm::any_of(op->getOperands(), isMultiple);
-  return isa_and_nonnull<arith::AddIOp, arith::SubIOp, arith::MinSIOp,
-                         arith::MaxSIOp>(op) &&
-         llvm::all_of(op->getOperands(), isMultiple);
-}
-
 /// Whether the last block of `loop` is seen to be a whole step long.
 static bool hasWholeSteps(scf::ForOp loop) {
   std::optional<int64_t> step = getConstantIntValue(loop.getStep());
   return step && *step > 0 &&
-         (*step == 1 || (isMultipleOf(loop.getLowerBound(), *step) &&
-                         isMultipleOf(loop.getUpperBound(), *step)));
+         (*step == 1 || (cta::isMultipleOf(loop.getLowerBound(), *step) &&
+                         cta::isMultipleOf(loop.getUpperBound(), *step)));
 }
 
 Value ChainSkew::buildNext(Location loc, size_t loop, Value block) {
