@@ -231,9 +231,9 @@ void fa::buildWarpgroupPipeline(OpPassManager &pm,
     kernels.addPass(createSpecializeWarps());
   if (passes.overlapSoftmax)
     kernels.addPass(createOverlapSoftmax());
-  if (passes.pingPong)
+  if (passes.pingPong && options.pingPong)
     kernels.addPass(createPingPong());
-  if (passes.persistent)
+  if (passes.persistent && options.persistent)
     kernels.addPass(createPersistent());
   buildMachineCode(pm, kernels, options, getTarget(options, kHopper));
 }

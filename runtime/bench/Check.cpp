@@ -87,8 +87,8 @@ public:
       : options(options), library(library), device(device) {}
 
   int run();
-  /// Whether all problems of one kernel are right.
-  bool runOne(size_t index);
+  /// Those of the kernels of one group that are wrong on some problem.
+  std::vector<size_t> findWrong(const std::vector<size_t> &indexes);
 
 private:
   void checkGroup(const std::vector<size_t> &kernels);
@@ -367,14 +367,25 @@ int Checker::run() {
   return summarize();
 }
 
-bool Checker::runOne(size_t index) {
-  checkGroup({index});
-  return tallies[index].failed == 0;
+std::vector<size_t> Checker::findWrong(const std::vector<size_t> &indexes) {
+  checkGroup(indexes);
+  std::vector<size_t> wrong;
+  for (size_t index : indexes)
+    if (tallies[index].failed)
+      wrong.push_back(index);
+  return wrong;
+}
+
+std::vector<size_t>
+fa::bench::findWrongKernels(const Options &options, rt::Library &library,
+                            const Device &device,
+                            const std::vector<size_t> &indexes) {
+  return Checker(options, library, device).findWrong(indexes);
 }
 
 bool fa::bench::checkKernel(const Options &options, rt::Library &library,
                             const Device &device, size_t index) {
-  return Checker(options, library, device).runOne(index);
+  return findWrongKernels(options, library, device, {index}).empty();
 }
 
 int fa::bench::runCheck(const Options &options, rt::Library &library,

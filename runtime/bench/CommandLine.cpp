@@ -210,6 +210,15 @@ static bool setCsv(Options &options, const std::string &) {
   return options.csv = true;
 }
 
+static bool setTable(Options &options, const std::string &text) {
+  options.table = text;
+  return !text.empty();
+}
+
+static bool setMerge(Options &options, const std::string &) {
+  return options.merge = true;
+}
+
 static bool setLaunches(Options &options, const std::string &text) {
   int64_t value;
   if (!parseInteger(text, 1, kMaxLaunches, value))
@@ -229,12 +238,15 @@ struct VerbName {
 static constexpr VerbName kVerbs[] = {
     {Verb::Check, "check"},   {Verb::Time, "time"},
     {Verb::Ablate, "ablate"}, {Verb::Selftest, "selftest"},
-    {Verb::Launch, "launch"}, {Verb::Run, "run"}};
+    {Verb::Launch, "launch"}, {Verb::Run, "run"},
+    {Verb::Tune, "tune"}};
 
-/// The verbs that time.
-static const std::vector<Verb> kTiming = {Verb::Time, Verb::Ablate};
-/// And those that take a number of runs.
-static const std::vector<Verb> kRuns = {Verb::Time, Verb::Ablate, Verb::Run};
+/// The verbs that print CSV, those that time kernels of attention, and those
+/// that take a number of runs.
+static const std::vector<Verb> kCsv = {Verb::Time, Verb::Ablate};
+static const std::vector<Verb> kTiming = {Verb::Time, Verb::Ablate, Verb::Tune};
+static const std::vector<Verb> kRuns = {Verb::Time, Verb::Ablate, Verb::Run,
+                                        Verb::Tune};
 
 static const Flag kFlags[] = {
     {"--kernel",
@@ -271,11 +283,10 @@ static const Flag kFlags[] = {
      setDistribution,
      "elements of q and k: normal draws, X times those, or all X (normal)"},
     {"--verbose", "", {Verb::Check}, setVerbose, "a line for each problem"},
-    {"--name", "NAME", kTiming, setName,
+    {"--name", "NAME", kCsv, setName,
      "the first column of the CSV (flashloom)"},
     {"--seqs", "S,...", kTiming, setSeqs,
-     "sequence lengths (time: 512,1024,2048,4096,8192,16384; ablate: "
-     "1024,4096)"},
+     "sequence lengths (512,1024,2048,4096,8192,16384; ablate: 1024,4096)"},
     {"--sq",
      "N",
      {Verb::Time},
@@ -289,10 +300,17 @@ static const Flag kFlags[] = {
     {"--batch", "B", {Verb::Time}, setBatch, "of decoding (16)"},
     {"--heads", "H[/Hkv]", {Verb::Time}, setHeads, "of decoding (32/8)"},
     {"--runs", "N", kRuns, setRuns, "timed launches a cell (30)"},
-    {"--warmup", "N", kRuns, setWarmup, "launches before those (10)"},
-    {"--verbose-clock", "", kTiming, setVerboseClock,
+    {"--warmup", "N", kRuns, setWarmup,
+     "launches before those (10; tune: 3, before each of 3 rounds)"},
+    {"--verbose-clock", "", kCsv, setVerboseClock,
      "the clock in MHz after each cell, on stderr (needs NVML)"},
     {"--csv", "", {Verb::Ablate}, setCsv, "CSV as of time, not a table"},
+    {"-o", "FILE", {Verb::Tune}, setTable, "the table to write (none)"},
+    {"--merge",
+     "",
+     {Verb::Tune},
+     setMerge,
+     "keep what FILE has of other problems"},
     {"--launches", "N", {Verb::Launch}, setLaunches, "calls to time (10000)"},
     {"--program",
      "NAME",
@@ -342,6 +360,7 @@ std::string fa::bench::helpText() {
          "FlashAttention 1 to 3\n"
          "  fa-bench launch DIR [options]     what a call costs the host\n"
          "  fa-bench run DIR --data=DIR       a kernel that is no attention\n"
+         "  fa-bench tune DIR -o FILE         the fastest of the candidates\n"
          "  fa-bench --help\n\n"
          "DIR is a folder that fa-gen wrote: manifest.json and the kernels. "
          "Kernels for\nother architectures are left out. Variants that can be "
@@ -378,14 +397,23 @@ std::string fa::bench::helpText() {
          "tensors of a folder\nthat fa-run --output wrote, compares what comes "
          "out with the folder's reference by the\nlimits of check, and prints "
          "the median milliseconds.\n\n"
+         "tune takes a library of fa-gen --candidates. It checks the "
+         "candidates of each problem\nas selftest does, leaves the wrong ones "
+         "out, times the others in turns at each length,\nand prints the "
+         "rates and the fastest for up to 1024 rows, up to 4096, and more. "
+         "The\nfirst one, the resource model's choice, is replaced by one "
+         "that is more than 1%\nfaster. FILE is a table that fa-gen --tuned "
+         "reads; its format: docs/tuning.md.\n\n"
          "Options of all (and what holds without them):\n" +
          flagLines({}) + "\nOptions of check:\n" + flagLines({Verb::Check}) +
-         "\nOptions of time and ablate:\n" + flagLines(kTiming) +
-         "\nOptions of time, ablate and run:\n" + flagLines(kRuns) +
+         "\nOptions of time, ablate and tune:\n" + flagLines(kTiming) +
+         "\nOptions of time and ablate:\n" + flagLines(kCsv) +
+         "\nOptions of time, ablate, run and tune:\n" + flagLines(kRuns) +
          "\nOptions of time:\n" + flagLines({Verb::Time}) +
          "\nOptions of ablate:\n" + flagLines({Verb::Ablate}) +
          "\nOptions of launch:\n" + flagLines({Verb::Launch}) +
          "\nOptions of run:\n" + flagLines({Verb::Run}) +
+         "\nOptions of tune:\n" + flagLines({Verb::Tune}) +
          "\nExit status: 0 fine, 1 a check or the library failed, 2 wrong "
          "usage, 3 a kernel\nhangs, 77 no GPU.\n";
 }
@@ -435,13 +463,15 @@ static bool parseVerb(const std::string &word, Options &options,
     error = "unknown verb " + word + " (known: " + joinVerbs({}) + ")";
   if (options.verb == Verb::Ablate)
     options.seqs = {1024, 4096};
+  if (options.verb == Verb::Tune)
+    options.warmup = 3;
   return error.empty();
 }
 
 static bool parseWords(const std::vector<std::string> &words, Options &options,
                        std::string &error) {
   for (size_t at = 1; at < words.size(); ++at) {
-    if (words[at].compare(0, 2, "--") == 0)
+    if (words[at].compare(0, 2, "--") == 0 || words[at] == "-o")
       error = applyFlag(words, at, options);
     else if (options.directory.empty())
       options.directory = words[at];
@@ -452,6 +482,8 @@ static bool parseWords(const std::vector<std::string> &words, Options &options,
   }
   if (options.directory.empty())
     error = "the library's folder is missing";
+  else if (options.merge && options.table.empty())
+    error = "--merge needs -o FILE";
   else if (options.verb == Verb::Run && options.data.empty())
     error = "--data, the folder of the program's tensors, is missing";
   return error.empty();

@@ -17,7 +17,7 @@
 
 namespace fa::bench {
 
-enum class Verb { Help, Check, Time, Ablate, Selftest, Launch, Run };
+enum class Verb { Help, Check, Time, Ablate, Selftest, Launch, Run, Tune };
 
 struct Options {
   Verb verb = Verb::Help;
@@ -42,6 +42,11 @@ struct Options {
   /// ablate: CSV instead of a table.
   bool csv = false;
 
+  /// tune: the file of the table, empty for none, and whether what it has of
+  /// other problems stays.
+  std::string table;
+  bool merge = false;
+
   /// launch.
   int launches = 10000;
 
@@ -49,10 +54,10 @@ struct Options {
   /// the one that outputs are written to.
   std::string program, data, output;
 
-  /// time, ablate and run.
+  /// time, ablate, run and tune.
   int runs = 30, warmup = 10;
 
-  /// time and ablate.
+  /// time, ablate and tune.
   std::string name = "flashloom";
   std::vector<int64_t> seqs = {512, 1024, 2048, 4096, 8192, 16384};
   /// Decoding, of so many queries against caches of `seqs` keys; 0: as many

@@ -62,11 +62,17 @@ Device::Device() : functions(loadApi()) {
   check(functions.streamCreate(&mainStream, 0), "cuStreamCreate");
 }
 
-std::string Device::describe() const {
+std::string Device::name() const {
   char name[256] = "";
   check(functions.deviceGetName(name, sizeof(name), device), "cuDeviceGetName");
-  return std::string(name) + ", " + rt::currentCapability().str() +
-         ", CUDA driver " + rt::driver().release();
+  return name;
+}
+
+std::string Device::driverVersion() const { return rt::driver().release(); }
+
+std::string Device::describe() const {
+  return name() + ", " + rt::currentCapability().str() + ", CUDA driver " +
+         driverVersion();
 }
 
 std::string Device::pciBusId() const {

@@ -71,6 +71,10 @@ public:
   CuStream stream() const { return mainStream; }
   /// "NVIDIA H200, sm_90, CUDA driver 13.0".
   std::string describe() const;
+  /// "NVIDIA H200".
+  std::string name() const;
+  /// The CUDA version of the driver, "13.0".
+  std::string driverVersion() const;
   std::string pciBusId() const;
 
   /// Throws rt::Failure unless `result` is success.

@@ -86,6 +86,13 @@ void Stopwatch::timeBatch(int runs, const std::function<void()> &launch,
 double Stopwatch::medianMs(const std::function<void()> &launch,
                            const std::string &what,
                            const std::function<void()> &whileRunning) {
+  return median(milliseconds(launch, what, whileRunning));
+}
+
+std::vector<double>
+Stopwatch::milliseconds(const std::function<void()> &launch,
+                        const std::string &what,
+                        const std::function<void()> &whileRunning) {
   std::this_thread::sleep_for(std::chrono::duration<double>(protocol.pauseS));
   // One launch more, as bench_torch.py does: the first one may load code, which
   // waits for the GPU and must not happen behind a closed gate.
@@ -96,5 +103,5 @@ double Stopwatch::medianMs(const std::function<void()> &launch,
   for (int done = 0; done < protocol.runs; done += kRunsPerGate)
     timeBatch(std::min(kRunsPerGate, protocol.runs - done), launch,
               whileRunning, what, times);
-  return median(times);
+  return times;
 }

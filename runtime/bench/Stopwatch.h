@@ -39,6 +39,11 @@ public:
   double medianMs(const std::function<void()> &launch, const std::string &what,
                   const std::function<void()> &whileRunning);
 
+  /// The same, but of each timed launch.
+  std::vector<double> milliseconds(const std::function<void()> &launch,
+                                   const std::string &what,
+                                   const std::function<void()> &whileRunning);
+
 private:
   void timeBatch(int runs, const std::function<void()> &launch,
                  const std::function<void()> &whileRunning,

@@ -34,6 +34,17 @@ Options selftestOptions(const Options &options);
 bool checkKernel(const Options &options, rt::Library &library,
                  const Device &device, size_t index);
 
+/// The kernels of one problem, among `indexes`, that are wrong on the problems
+/// of `options`; prints a line for each fault. Throws rt::Failure where a
+/// launch fails.
+std::vector<size_t> findWrongKernels(const Options &options,
+                                     rt::Library &library, const Device &device,
+                                     const std::vector<size_t> &indexes);
+
+/// Checks and times candidates, prints their rates and writes the table of the
+/// fastest; the exit status.
+int runTune(const Options &options, rt::Library &library, const Device &device);
+
 /// Checks and times the kernels of each problem beside one another, in the
 /// order of the manifest, and prints what each gained over the one before; the
 /// exit status.

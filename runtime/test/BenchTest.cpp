@@ -13,6 +13,7 @@
 #include "TestLibrary.h"
 
 #include <cstdio>
+#include <fstream>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 
@@ -81,10 +82,10 @@ const char *const kSizes =
 } // namespace
 
 TEST(Bench, UsageErrorsExit2) {
-  Outcome outcome = runBench("tune dir");
+  Outcome outcome = runBench("tow dir");
   EXPECT_EQ(outcome.status, 2);
-  EXPECT_EQ(outcome.err, "fa-bench: unknown verb tune (known: check, time, "
-                         "ablate, selftest, launch, run)\n"
+  EXPECT_EQ(outcome.err, "fa-bench: unknown verb tow (known: check, time, "
+                         "ablate, selftest, launch, run, tune)\n"
                          "Try fa-bench --help.\n");
   EXPECT_EQ(runBench("--help").status, 0);
 }
@@ -291,6 +292,109 @@ TEST(Bench, AblateNeedsTwoKernelsOfOneProblem) {
   Outcome outcome = runBench("ablate " + BenchLibrary("right").folder.path());
   EXPECT_EQ(outcome.status, 1);
   EXPECT_NE(outcome.err.find("make it with fa-gen --ablation\n"),
+            std::string::npos)
+      << outcome.err;
+}
+
+namespace {
+
+/// Candidates of one problem, and what the fake does for each.
+struct CandidateLibrary {
+  explicit CandidateLibrary(const std::vector<std::string> &behaviours)
+      : folder(manifest(behaviours.size())) {
+    for (size_t i = 0; i < behaviours.size(); ++i)
+      folder.write(nameOf(i) + ".cubin", behaviours[i] + " causal");
+  }
+
+  static std::string nameOf(size_t i) { return "c" + std::to_string(i); }
+
+  static json manifest(size_t count) {
+    std::vector<json> kernels;
+    for (size_t i = 0; i < count; ++i) {
+      json kernel = kernelJson(nameOf(i));
+      kernel["head_dim"] = kernel["head_dim_v"] = 16;
+      kernel["tuning"] = {{"bc", 16 * (i + 1)}};
+      kernels.push_back(kernel);
+    }
+    return manifestJson(kernels);
+  }
+
+  Outcome tune(const std::string &options) const {
+    return runBench("tune " + folder.path() +
+                    " --seqs=512,2048 --runs=3 --warmup=0 " + options);
+  }
+
+  json table() const {
+    std::ifstream file(folder.path() + "/table.json");
+    return json::parse(file);
+  }
+
+  std::string output() const { return "-o " + folder.path() + "/table.json"; }
+
+  TestFolder folder;
+};
+
+} // namespace
+
+TEST(Bench, TuneWritesTheFastestThatIsRight) {
+  CandidateLibrary library({"small", "small fast", "small fast wrong"});
+  Outcome outcome = library.tune(library.output());
+  EXPECT_EQ(outcome.status, 1) << "one is wrong";
+  EXPECT_EQ(outcome.out.rfind("FAIL c2 b2 h3 q1 kv20: ", 0), 0u) << outcome.out;
+  EXPECT_NE(outcome.out.find("rows up to 1024: c1, 2.000 of the first\n"),
+            std::string::npos)
+      << outcome.out;
+  json table = library.table();
+  EXPECT_EQ(table["arch"], "sm_80");
+  const json &problem = table["problems"][0];
+  EXPECT_EQ(problem["card"], "Fake GPU");
+  EXPECT_EQ(problem["driver"], "13.0");
+  EXPECT_EQ(problem["head_dim"], 16);
+  ASSERT_EQ(problem["classes"].size(), 2u);
+  EXPECT_EQ(problem["classes"][0]["max_rows"], 1024);
+  EXPECT_EQ(problem["classes"][1]["schedule"]["bc"], 32);
+  EXPECT_EQ(problem["classes"][1]["runner_up"]["schedule"]["bc"], 16);
+}
+
+TEST(Bench, TuneMergesIntoATable) {
+  CandidateLibrary library({"small", "small"});
+  library.folder.write(
+      "table.json", R"({"flashloom_tuned": 1, "arch": "sm_80", "problems": [)"
+                    R"({"dtype": "f16", "head_dim": 16, "head_dim_v": 16,)"
+                    R"( "variant": "causal", "classes": []}]})");
+  Outcome outcome = library.tune(library.output() + " --merge");
+  EXPECT_EQ(outcome.status, 0) << outcome.out << outcome.err;
+  json table = library.table();
+  ASSERT_EQ(table["problems"].size(), 2u);
+  EXPECT_EQ(table["problems"][0]["dtype"], "f16");
+  EXPECT_EQ(table["problems"][1]["classes"][0]["schedule"]["bc"], 16)
+      << "equal speed leaves the default";
+}
+
+TEST(Bench, TuneNeverChoosesFromWrongOnesAlone) {
+  CandidateLibrary library({"small wrong", "small unwritten"});
+  Outcome outcome = library.tune(library.output());
+  EXPECT_EQ(outcome.status, 1);
+  EXPECT_NE(outcome.err.find("no candidate of bf16, D 16, causal is right\n"),
+            std::string::npos)
+      << outcome.err;
+  EXPECT_FALSE(std::ifstream(library.folder.path() + "/table.json").good());
+}
+
+TEST(Bench, TuneNeedsCandidates) {
+  Outcome outcome = runBench("tune " + BenchLibrary("right").folder.path());
+  EXPECT_EQ(outcome.status, 1);
+  EXPECT_NE(outcome.err.find("make them with fa-gen --candidates\n"),
+            std::string::npos)
+      << outcome.err;
+}
+
+TEST(Bench, TuneSpoilsNoOtherFile) {
+  CandidateLibrary library({"small"});
+  library.folder.write("table.json", "my notes");
+  Outcome outcome = library.tune(library.output() + " --merge");
+  EXPECT_EQ(outcome.status, 1);
+  EXPECT_NE(outcome.err.find("table.json is no tuned table of sm_80"),
             std::string::npos)
       << outcome.err;
 }

@@ -68,17 +68,28 @@ TEST(CommandLine, HelpWinsAndNamesEveryFlag) {
 TEST(CommandLine, RefusesWrongUsage) {
   EXPECT_EQ(errorOf({}),
             "a verb is missing (known: check, time, ablate, selftest, "
-            "launch, run)");
-  EXPECT_EQ(errorOf({"tune"}),
-            "unknown verb tune (known: check, time, ablate, selftest, "
-            "launch, run)");
+            "launch, run, tune)");
+  EXPECT_EQ(errorOf({"tow"}),
+            "unknown verb tow (known: check, time, ablate, selftest, "
+            "launch, run, tune)");
   EXPECT_EQ(errorOf({"check"}), "the library's folder is missing");
   EXPECT_EQ(errorOf({"check", "a", "b"}), "one folder, not also b");
   EXPECT_EQ(errorOf({"check", "a", "--fast"}), "unknown option --fast");
   EXPECT_EQ(errorOf({"check", "a", "--runs=3"}),
-            "--runs is an option of time, ablate, run only");
+            "--runs is an option of time, ablate, run, tune only");
   EXPECT_EQ(errorOf({"check", "a", "--seed"}), "--seed needs a value: N");
   EXPECT_EQ(errorOf({"check", "a", "--verbose=1"}), "--verbose takes no value");
+}
+
+TEST(CommandLine, TuneHasATable) {
+  Options options = parsed({"tune", "lib", "-o", "t.json", "--merge"});
+  EXPECT_EQ(options.table, "t.json");
+  EXPECT_TRUE(options.merge);
+  EXPECT_EQ(options.warmup, 3);
+  EXPECT_EQ(errorOf({"tune", "lib", "--merge"}), "--merge needs -o FILE");
+  EXPECT_EQ(errorOf({"tune", "lib", "-o"}), "-o needs a value: FILE");
+  EXPECT_EQ(errorOf({"time", "lib", "-o", "t.json"}),
+            "-o is an option of tune only");
 }
 
 TEST(CommandLine, RefusesWrongValues) {

@@ -8,7 +8,8 @@
 // A libcuda.so.1 whose device memory is the host's and whose kernels are one
 // attention routine on bf16. A module's image is text, whose words choose what
 // the kernel does wrong: "unwritten", "wrong", "guard", "nan-keys", "fault",
-// "hang"; "causal" chooses the mask. The parameters are those of
+// "hang"; "causal" chooses the mask, "small" leaves batches of more than 4
+// alone, "fast" takes half the time. The parameters are those of
 // TestLibrary.h's kernelJson; "idle" does nothing, with any parameters, and
 // "gemm" is the product of programJson.
 //
@@ -56,6 +57,10 @@ struct Arguments {
 } // namespace
 
 static int streamState = 0;
+/// Of the launch that events are asked about.
+static float lastMs = 0.5f;
+/// What "small" computes.
+static constexpr uint64_t kSmallBatch = 4;
 static constexpr int kNotReady = 600, kIllegalAddress = 700;
 
 static Arguments unpack(const std::vector<uint64_t> &slots) {
@@ -118,6 +123,8 @@ static void computeRow(const Image &image, const Arguments &args, uint64_t b,
 }
 
 static void runKernel(const Image &image, const Arguments &args) {
+  if (image.has("small") && args.q.sizes[0] > kSmallBatch)
+    return;
   for (uint64_t b = 0; b < args.q.sizes[0]; ++b)
     for (uint64_t h = 0; h < args.q.sizes[1]; ++h) {
       uint64_t rows = args.q.sizes[2];
@@ -170,6 +177,10 @@ FAKE cuGetErrorString(int, const char **text) {
 FAKE cuInit(unsigned) { return 0; }
 FAKE cuDriverGetVersion(int *version) {
   *version = 13000;
+  return 0;
+}
+FAKE cuDeviceGetCount(int *count) {
+  *count = 1;
   return 0;
 }
 FAKE cuDeviceGet(int *device, int) {
@@ -252,7 +263,7 @@ FAKE cuEventCreate(void **event, unsigned) {
 }
 FAKE cuEventRecord(void *, void *) { return 0; }
 FAKE cuEventElapsedTime(float *ms, void *, void *) {
-  *ms = 0.5f;
+  *ms = lastMs;
   return 0;
 }
 FAKE cuEventDestroy_v2(void *) { return 0; }
@@ -288,6 +299,7 @@ FAKE cuLaunchKernel(void *function, unsigned, unsigned, unsigned, unsigned,
                     unsigned, unsigned, unsigned, void *, void **params,
                     void **list) {
   const Image &image = *static_cast<Image *>(function);
+  lastMs = image.has("fast") ? 0.25f : 0.5f;
   if (image.has("idle"))
     return 0;
   // By the address of each, or by those of a buffer and of its size.

@@ -41,16 +41,29 @@ static const char *nameLengths(Lengths lengths) {
   llvm_unreachable("unknown lengths");
 }
 
-std::string fa::kernelName(const KernelSpec &spec, const AblationStep &step,
-                           StringRef arch) {
+std::string fa::kernelName(const KernelRequest &request) {
+  const KernelSpec &spec = request.spec;
   if (spec.isProgram)
-    return spec.function + "_" + arch.str();
+    return spec.function + "_" + request.arch;
   std::string dims = "d" + std::to_string(spec.headDim);
   if (spec.headDimV != spec.headDim)
     dims += "v" + std::to_string(spec.headDimV);
-  return "fwd_" + spec.dtype + "_" + dims + "_" + spec.variant + "_" +
-         nameLengths(spec.lengths) + arch.str() +
-         (&step == &getFa2Step() ? "" : "_" + step.name.str());
+  std::string name = "fwd_" + spec.dtype + "_" + dims + "_" + spec.variant +
+                     "_" + nameLengths(spec.lengths);
+  if (!request.label.empty())
+    name += request.label + "_";
+  name += request.arch;
+  if (request.step != &getFa2Step())
+    name += "_" + request.step->name.str();
+  return name;
+}
+
+ScheduleOverrides fa::overridesOf(const Candidate &candidate) {
+  const Schedule &schedule = candidate.schedule;
+  return {schedule.br,        schedule.bc,
+          schedule.teams,     schedule.warps,
+          schedule.stages,    nameRescale(schedule.rescale),
+          candidate.pingPong, candidate.persistent};
 }
 
 /// The manifest's `grid`.
@@ -109,27 +122,31 @@ static LogicalResult describe(const KernelSpec &spec, gpu::ObjectAttr object,
                         kernel);
 }
 
-/// The pipeline's options for `spec`.
-static void setOptions(PipelineOptions &options, const KernelSpec &spec,
-                       const AblationStep &step, StringRef arch,
-                       const ScheduleOverrides &overrides) {
-  options.target = arch.str();
+void fa::setPipelineOptions(PipelineOptions &options,
+                            const KernelRequest &request) {
+  const ScheduleOverrides &overrides = request.overrides;
+  const AblationStep &step = *request.step;
+  Lengths lengths = request.spec.lengths;
+  options.target = request.arch;
   options.br = overrides.br;
   options.bc = overrides.bc;
   options.teams = overrides.teams;
+  options.warps = overrides.warps;
   options.stages = overrides.stages;
   options.rescale =
       overrides.rescale.empty() ? step.rescale.str() : overrides.rescale;
-  options.blockLists = spec.lengths != Lengths::Decode;
+  options.pingPong = overrides.pingPong;
+  options.persistent = overrides.persistent;
+  options.blockLists = lengths != Lengths::Decode;
   options.partition = step.partition.str();
-  options.allowSpills = step.maySpill;
-  if (spec.lengths == Lengths::Short) {
+  options.allowSpills = step.maySpill || request.isTrial;
+  if (lengths == Lengths::Short) {
     if (overrides.br == 0)
       options.br = kShortTeams * kTeamRows;
     if (overrides.teams == 0)
       options.teams = kShortTeams;
   }
-  if (spec.lengths != Lengths::Decode)
+  if (lengths != Lengths::Decode)
     return;
   options.splitKV = "argument";
   // A state that is merged from parts has no one fold to do again.
@@ -139,6 +156,18 @@ static void setOptions(PipelineOptions &options, const KernelSpec &spec,
     options.br = kDecodeRows;
   if (overrides.teams == 0)
     options.teams = 1;
+}
+
+/// The manifest's `tuning`: what a tuned table says of a schedule.
+static llvm::json::Object describeTuning(const ScheduleOverrides &overrides) {
+  return llvm::json::Object{{"br", overrides.br},
+                            {"bc", overrides.bc},
+                            {"teams", overrides.teams},
+                            {"warps", overrides.warps},
+                            {"stages", overrides.stages},
+                            {"rescale", overrides.rescale},
+                            {"ping_pong", overrides.pingPong},
+                            {"persistent", overrides.persistent}};
 }
 
 /// From level C on. Two products of one loop, as attention has, and what passes
@@ -153,35 +182,48 @@ static void buildProgramPipeline(OpPassManager &passes,
     buildKernelPipeline(passes, options, choice);
 }
 
+void fa::buildPasses(OpPassManager &passes, const PipelineOptions &options,
+                     const KernelRequest &request) {
+  if (request.spec.isProgram)
+    buildProgramPipeline(passes, options, request.step->passes);
+  else
+    buildPipeline(passes, options, request.step->passes);
+}
+
 /// What the manifest says of attention alone.
-static void describeAttention(const KernelSpec &spec, const AblationStep &step,
-                              const PipelineOptions &options,
+static void describeAttention(const KernelRequest &request,
                               llvm::json::Object &entry) {
+  const KernelSpec &spec = request.spec;
   entry["pass"] = "fwd";
   entry["dtype"] = spec.dtype;
   entry["head_dim"] = spec.headDim;
   entry["head_dim_v"] = spec.headDimV;
   entry["variant"] = spec.variant;
-  entry["pipeline"] = step.name;
+  entry["pipeline"] = request.step->name;
   entry["gqa"] = true;
   if (spec.lengths == Lengths::Short)
     entry["max_rows"] = kShortRows;
   if (spec.lengths == Lengths::Decode) {
-    entry["max_rows"] = options.br.getValue();
+    entry["max_rows"] =
+        request.overrides.br ? request.overrides.br : kDecodeRows;
     entry["packs_heads"] = spec.variant == "full";
   }
+  if (request.maxRows)
+    entry["max_rows"] = request.maxRows;
+  if (request.isTrial)
+    entry["tuning"] = describeTuning(request.overrides);
 }
 
 FailureOr<CompiledKernel> fa::compileKernel(const DialectRegistry &registry,
-                                            const KernelSpec &spec,
-                                            const AblationStep &step,
-                                            StringRef arch, StringRef hash,
-                                            const ScheduleOverrides &overrides,
+                                            const KernelRequest &request,
+                                            StringRef hash,
                                             llvm::raw_ostream &diagnostics) {
   auto start = std::chrono::steady_clock::now();
+  const KernelSpec &spec = request.spec;
+  std::string name = kernelName(request);
   MLIRContext context(registry, MLIRContext::Threading::DISABLED);
   context.printOpOnDiagnostic(false);
-  DiagnosticPrinter printer(context, kernelName(spec, step, arch), diagnostics);
+  DiagnosticPrinter printer(context, name, diagnostics);
   OwningOpRef<ModuleOp> module =
       parseSourceString<ModuleOp>(spec.located, &context);
   if (!module)
@@ -190,11 +232,8 @@ FailureOr<CompiledKernel> fa::compileKernel(const DialectRegistry &registry,
   // 1. The passes.
   PassManager passes(&context);
   PipelineOptions options;
-  setOptions(options, spec, step, arch, overrides);
-  if (spec.isProgram)
-    buildProgramPipeline(passes, options, step.passes);
-  else
-    buildPipeline(passes, options, step.passes);
+  setPipelineOptions(options, request);
+  buildPasses(passes, options, request);
   if (failed(passes.run(*module)))
     return failure();
 
@@ -207,16 +246,15 @@ FailureOr<CompiledKernel> fa::compileKernel(const DialectRegistry &registry,
     if (failed(describe(spec, object, findPlan(*module, spec), kernel)))
       return binary.emitError("the kernel's launch has no form in a manifest");
   }
-  std::string name = kernelName(spec, step, arch);
   const char *format = kernel.isCubin ? "cubin" : "ptx";
   kernel.entry["name"] = name;
   kernel.entry["file"] = name + "." + format;
   kernel.entry["format"] = format;
   kernel.entry["crc32"] = llvm::crc32(llvm::arrayRefFromStringRef(kernel.data));
-  kernel.entry["arch"] = arch.str();
+  kernel.entry["arch"] = request.arch;
   kernel.entry["hash"] = hash.str();
   if (!spec.isProgram)
-    describeAttention(spec, step, options, kernel.entry);
+    describeAttention(request, kernel.entry);
   kernel.seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start)
           .count();

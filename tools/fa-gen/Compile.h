@@ -11,8 +11,7 @@
 #include "Spec.h"
 
 #include "fa/Pipelines/Pipelines.h"
-
-#include "fa/Pipelines/Pipelines.h"
+#include "fa/Schedule/Candidates.h"
 
 #include "llvm/Support/JSON.h"
 
@@ -26,10 +25,41 @@ struct CompiledKernel {
   double seconds = 0;
 };
 
-/// Parts of the schedule given by hand; 0: the model's choice.
+/// Parts of the schedule that are set; 0: the model's choice.
 struct ScheduleOverrides {
-  int64_t br = 0, bc = 0, teams = 0, stages = 0;
+  int64_t br = 0, bc = 0, teams = 0, warps = 0, stages = 0;
   std::string rescale; ///< always, lazy or first-max; empty: the step's
+  /// Whether these passes run, where the step has them.
+  bool pingPong = true, persistent = true;
+};
+
+/// All parts of `candidate`.
+ScheduleOverrides overridesOf(const Candidate &candidate);
+
+/// The rates that a tuned table has for a kernel.
+struct Measurement {
+  std::string source; ///< card, driver and date; empty: none
+  std::vector<int64_t> seqs;
+  std::vector<double> tflops; ///< at each of the lengths
+};
+
+/// One kernel to make: of `spec` for `arch`, by the passes of `step`.
+struct KernelRequest {
+  KernelSpec spec;
+  const AblationStep *step;
+  std::string arch;
+  ScheduleOverrides overrides;
+  /// What the name says beside the problem: "rows1024"; may be empty.
+  std::string label;
+  /// The most rows of Q that the kernel is meant for; 0: what the lengths of
+  /// the spec say.
+  int64_t maxRows = 0;
+  /// Whether the overrides are the tuned table's.
+  bool isTuned = false;
+  Measurement measured;
+  /// Of several that are tried: where it spills or cannot be made it is left
+  /// out.
+  bool isTrial = false;
 };
 
 /// Rows of Q in a block of a kernel for decoding: the fewest that the tensor
@@ -42,15 +72,20 @@ inline constexpr int64_t kShortRows = 1024, kShortTeams = 2, kTeamRows = 64;
 
 /// The kernel's name: fwd_bf16_d128_causal_sm_80, and the step where it is not
 /// the last one.
-std::string kernelName(const KernelSpec &spec, const AblationStep &step,
-                       llvm::StringRef arch);
+std::string kernelName(const KernelRequest &request);
 
-/// Compiles `spec` for `arch` by the passes of `step`, in a context of its own.
-/// Diagnostics go to `diagnostics`.
+/// Sets the pipeline's options for `request`.
+void setPipelineOptions(PipelineOptions &options, const KernelRequest &request);
+
+/// Adds the passes that make `request`.
+void buildPasses(mlir::OpPassManager &passes, const PipelineOptions &options,
+                 const KernelRequest &request);
+
+/// Compiles what is asked for in a context of its own. Diagnostics go to
+/// `diagnostics`.
 mlir::FailureOr<CompiledKernel>
-compileKernel(const mlir::DialectRegistry &registry, const KernelSpec &spec,
-              const AblationStep &step, llvm::StringRef arch,
-              llvm::StringRef hash, const ScheduleOverrides &overrides,
+compileKernel(const mlir::DialectRegistry &registry,
+              const KernelRequest &request, llvm::StringRef hash,
               llvm::raw_ostream &diagnostics);
 
 } // namespace fa

@@ -1,4 +1,4 @@
-//===- LocalGpu.h - The GPU of this machine -*- C++ -*-===//
+//===- LocalGpu.h - The GPUs of this machine -*- C++ -*-===//
 //
 // Part of Flashloom, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -8,14 +8,23 @@
 #ifndef FA_TOOLS_FA_GEN_LOCALGPU_H
 #define FA_TOOLS_FA_GEN_LOCALGPU_H
 
+#include "llvm/ADT/StringRef.h"
+
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace fa {
 
-/// The architecture of the first GPU as ptxas names it, with the instructions
-/// of its own ("sm_90a") where it has some; nothing without a GPU.
-std::optional<std::string> findLocalGpu();
+/// The architectures of this machine's GPUs as ptxas names them, with the
+/// instructions of their own ("sm_90a") where they have some; each once, in the
+/// driver's order. Empty without a driver or a GPU.
+std::vector<std::string> findLocalGpus();
+
+/// The target whose kernels are the best that run on a GPU of the architecture
+/// `gpu`: itself, or the latest of the same major number before it. Nothing
+/// where no target's do.
+std::optional<std::string> findTargetFor(llvm::StringRef gpu);
 
 } // namespace fa
 

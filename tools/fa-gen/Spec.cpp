@@ -11,6 +11,7 @@
 #include "Program.h"
 
 #include "fa/Dialect/Attn/IR/AttnDialect.h"
+#include "fa/Dialect/Attn/Transforms/Transforms.h"
 #include "fa/Support/ArgumentNames.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -187,6 +188,8 @@ static FailureOr<KernelSpec> specOf(func::FuncOp function, StringRef fallback) {
   spec.dtype = nameOf(op.getQ().getType().getElementType());
   spec.headDim = op.getHeadDim();
   spec.headDimV = op.getHeadDimV();
+  spec.problem = attn::getProblem(op);
+  spec.rescale = attn::chooseRescale(op);
   if (!op.isBatched() && !op.isPacked())
     return op.emitOpError("kernels take q, k and v of [B, H, S, D], or packed "
                           "sequences of [H, T, D] with cu_seqlens: write one "
@@ -200,7 +203,18 @@ static FailureOr<KernelSpec> specOf(func::FuncOp function, StringRef fallback) {
   return spec;
 }
 
-FailureOr<KernelSpec> fa::makeSpec(MLIRContext &context, int64_t headDim,
+std::optional<HeadDims> fa::parseHeadDims(StringRef text) {
+  auto [qk, v] = text.split('/');
+  HeadDims dims;
+  if (qk.getAsInteger(10, dims.qk))
+    return std::nullopt;
+  dims.v = dims.qk;
+  if (text.contains('/') && v.getAsInteger(10, dims.v))
+    return std::nullopt;
+  return dims;
+}
+
+FailureOr<KernelSpec> fa::makeSpec(MLIRContext &context, HeadDims dims,
                                    StringRef dtype, StringRef mask) {
   Location loc = UnknownLoc::get(&context);
   if (dtype != "bf16" && dtype != "f16")
@@ -209,35 +223,37 @@ FailureOr<KernelSpec> fa::makeSpec(MLIRContext &context, int64_t headDim,
   if (mask != "none" && mask != "causal")
     return emitError(loc, "unknown mask '")
            << mask << "', expected none or causal";
-  if (headDim < 16 || headDim > 256 || headDim % 16 != 0)
-    return emitError(loc, "head dimensions are multiples of 16 from 16 to 256, "
-                          "found ")
-           << headDim;
+  for (int64_t dim : {dims.qk, dims.v})
+    if (dim < 16 || dim > 256 || dim % 16 != 0)
+      return emitError(loc, "head dimensions are multiples of 16 from 16 to "
+                            "256, found ")
+             << dim;
   context.loadDialect<attn::AttnDialect, func::FuncDialect>();
   OpBuilder builder(&context);
   // What a diagnostic on this kernel points at.
   loc = NameLoc::get(builder.getStringAttr(
-      dtype + " D " + llvm::Twine(headDim) + ", mask " + mask));
+      dtype + " D " + llvm::Twine(dims.qk) + ", mask " + mask));
   Type element = dtype == "bf16" ? Type(builder.getBF16Type())
                                  : Type(builder.getF16Type());
   int64_t dynamic = ShapedType::kDynamic;
-  auto tensor =
-      RankedTensorType::get({dynamic, dynamic, dynamic, headDim}, element);
+  auto makeTensor = [&](int64_t dim) {
+    return RankedTensorType::get({dynamic, dynamic, dynamic, dim}, element);
+  };
+  RankedTensorType q = makeTensor(dims.qk), v = makeTensor(dims.v);
   auto rows =
       RankedTensorType::get({dynamic, dynamic, dynamic}, builder.getF32Type());
   OwningOpRef<ModuleOp> module = ModuleOp::create(loc);
   builder.setInsertionPointToEnd(module->getBody());
   auto function = func::FuncOp::create(
       builder, loc, "attention",
-      builder.getFunctionType({tensor, tensor, tensor, builder.getF32Type()},
-                              {tensor, rows}));
+      builder.getFunctionType({q, q, v, builder.getF32Type()}, {v, rows}));
   Block *body = function.addEntryBlock();
   builder.setInsertionPointToStart(body);
   ArrayAttr variants;
   if (mask == "causal")
     variants = builder.getArrayAttr({attn::CausalAttr::get(&context)});
   auto op = attn::ForwardOp::create(
-      builder, loc, TypeRange{tensor, rows}, body->getArgument(0),
+      builder, loc, TypeRange{v, rows}, body->getArgument(0),
       body->getArgument(1), body->getArgument(2), /*cuSeqlensQ=*/Value(),
       /*cuSeqlensKV=*/Value(), /*kvLens=*/Value(), body->getArgument(3),
       variants);

@@ -8,6 +8,8 @@
 #ifndef FA_TOOLS_FA_GEN_SPEC_H
 #define FA_TOOLS_FA_GEN_SPEC_H
 
+#include "fa/Schedule/Schedule.h"
+
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
@@ -41,6 +43,9 @@ struct KernelSpec {
   int64_t headDimV = 0;
   std::string variant; ///< "full", "causal", or the name of a file
   Lengths lengths = Lengths::Any;
+  /// What a schedule is chosen for, and the rescaling policy that suits it.
+  ScheduleProblem problem;
+  Rescale rescale = Rescale::Always;
   /// The kernel's parameters: "q", "k", "v", "scale", "o", "lse", and what the
   /// regions read.
   std::vector<std::string> params;
@@ -52,14 +57,22 @@ struct KernelSpec {
   int64_t teamWarps = 1; ///< of a program's schedule
 };
 
+/// Head dimensions of a problem: D of Q and K, Dv of V and O.
+struct HeadDims {
+  int64_t qk = 0, v = 0;
+};
+
+/// "128", or "192/128" where D and Dv differ; nothing for other texts.
+std::optional<HeadDims> parseHeadDims(llvm::StringRef text);
+
 /// Fills `source` and `located` of `spec` with a module that holds `function`.
 void printFunction(mlir::func::FuncOp function, KernelSpec &spec);
 
-/// The problem of a head dimension, an element type ("bf16") and a mask ("none"
+/// The problem of head dimensions, an element type ("bf16") and a mask ("none"
 /// or "causal"); sizes and scale are the launch's. Fails with a diagnostic on
 /// an unknown name.
-mlir::FailureOr<KernelSpec> makeSpec(mlir::MLIRContext &context,
-                                     int64_t headDim, llvm::StringRef dtype,
+mlir::FailureOr<KernelSpec> makeSpec(mlir::MLIRContext &context, HeadDims dims,
+                                     llvm::StringRef dtype,
                                      llvm::StringRef mask);
 
 /// The problems of a file: one per function with an attn.forward or with a

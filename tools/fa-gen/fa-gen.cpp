@@ -5,32 +5,19 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Compile.h"
+#include "Describe.h"
 #include "Diagnostics.h"
+#include "Library.h"
 #include "LocalGpu.h"
-#include "Manifest.h"
-#include "Spec.h"
-#include "Steps.h"
+#include "Requests.h"
+#include "Tune.h"
 
 #include "fa/Pipelines/Register.h"
-#include "fa/Schedule/Schedule.h"
-#include "fa/Target/Cubin.h"
 #include "fa/Target/Target.h"
 
 #include "mlir/IR/DialectRegistry.h"
-#include "llvm/ADT/StringExtras.h"
-#include "llvm/ADT/StringSet.h"
-#include "llvm/Support/CRC.h"
 #include "llvm/Support/CommandLine.h"
-#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/InitLLVM.h"
-#include "llvm/Support/MemoryBuffer.h"
-#include "llvm/Support/Path.h"
-#include "llvm/Support/ThreadPool.h"
-#include "llvm/Support/WithColor.h"
-#include "llvm/Support/xxhash.h"
-
-#include <mutex>
 
 using namespace mlir;
 using namespace fa;
@@ -43,9 +30,10 @@ namespace cl = llvm::cl;
 static cl::OptionCategory category("fa-gen");
 static cl::list<std::string> files(cl::Positional, cl::desc("[FILE.mlir ...]"),
                                    cl::cat(category));
-static cl::list<int64_t> headDims("head-dims", cl::CommaSeparated,
-                                  cl::desc("head dimensions (64,128,256)"),
-                                  cl::cat(category));
+static cl::list<std::string> headDims("head-dims", cl::CommaSeparated,
+                                      cl::value_desc("D|D/Dv"),
+                                      cl::desc("head dimensions (64,128,256)"),
+                                      cl::cat(category));
 static cl::list<std::string> dtypes("dtypes", cl::CommaSeparated,
                                     cl::desc("element types (bf16,f16)"),
                                     cl::cat(category));
@@ -53,13 +41,28 @@ static cl::list<std::string> masks("masks", cl::CommaSeparated,
                                    cl::desc("masks (none,causal)"),
                                    cl::cat(category));
 static const std::string archsHelp =
-    "architectures (this machine's GPU, else sm_90a), of " +
+    "architectures (this machine's GPUs, else sm_80 and sm_90a), of " +
     Target::listNames();
 static cl::list<std::string> archs("arch", cl::CommaSeparated,
                                    cl::desc(archsHelp), cl::cat(category));
-static cl::opt<std::string> folder("o", cl::Required, cl::value_desc("DIR"),
-                                   cl::desc("the library's folder"),
+static cl::list<std::string>
+    ownSpecs("spec", cl::CommaSeparated, cl::value_desc("FILE.mlir"),
+             cl::desc("problems beside those of the flags, or beside the "
+                      "default ones"),
+             cl::cat(category));
+static cl::opt<std::string> folder("o", cl::init("kernels"),
+                                   cl::value_desc("DIR"),
+                                   cl::desc("the library's folder (kernels)"),
                                    cl::cat(category));
+static cl::opt<std::string>
+    reportFile("report", cl::value_desc("FILE.html"),
+               cl::desc("a page on the kernels: schedules, resources, what "
+                        "was measured, each level's IR"),
+               cl::cat(category));
+static cl::opt<std::string>
+    emitFolder("emit", cl::value_desc("DIR"),
+               cl::desc("the IR of each kernel at each level, as files"),
+               cl::cat(category));
 static cl::opt<unsigned> jobs("j", cl::init(0),
                               cl::desc("kernels at a time (0: one a core)"),
                               cl::cat(category));
@@ -113,25 +116,49 @@ static cl::list<std::string>
                      "where such a kernel is faster)"),
             cl::cat(category));
 
-static LogicalResult fail(const llvm::Twine &message) {
-  llvm::WithColor::error(llvm::errs(), "fa-gen") << message << "\n";
-  return failure();
-}
+static cl::opt<bool>
+    candidates("candidates",
+               cl::desc("a kernel of every schedule worth trying for each "
+                        "problem, for fa-bench tune"),
+               cl::cat(category));
+static cl::opt<bool>
+    tune("tune",
+         cl::desc("time the candidates on this machine's GPU first, and keep "
+                  "the fastest in the user's table"),
+         cl::cat(category));
+static cl::opt<std::string>
+    tunedFile("tuned", cl::value_desc("FILE"),
+              cl::desc("the table of measured schedules, instead of the one "
+                       "that fa-gen was built with and the user's"),
+              cl::cat(category));
+static cl::opt<bool>
+    noTuned("no-tuned",
+            cl::desc("schedules by the resource model, from no table"),
+            cl::cat(category));
 
 //===----------------------------------------------------------------------===//
 // What to make
 //===----------------------------------------------------------------------===//
 
-/// The problems of the files, or of the flags; the default library without any.
-static FailureOr<std::vector<KernelSpec>>
-collectProblems(MLIRContext &context) {
-  std::vector<KernelSpec> specs;
-  for (const std::string &file : files) {
-    FailureOr<std::vector<KernelSpec>> more = readSpecs(context, file);
+/// Adds the problems of files.
+static LogicalResult addFiles(MLIRContext &context,
+                              const std::vector<std::string> &paths,
+                              std::vector<KernelSpec> &specs) {
+  for (const std::string &path : paths) {
+    FailureOr<std::vector<KernelSpec>> more = readSpecs(context, path);
     if (failed(more))
       return failure();
     llvm::append_range(specs, *more);
   }
+  return success();
+}
+
+/// The problems of the files, or of the flags; the default library without any.
+static FailureOr<std::vector<KernelSpec>>
+collectProblems(MLIRContext &context) {
+  std::vector<KernelSpec> specs;
+  if (failed(addFiles(context, files, specs)))
+    return failure();
   bool hasFlags = !headDims.empty() || !dtypes.empty() || !masks.empty();
   if (!files.empty() && !hasFlags)
     return specs;
@@ -139,61 +166,36 @@ collectProblems(MLIRContext &context) {
     decltype(defaults) values(list.begin(), list.end());
     return values.empty() ? defaults : values;
   };
-  for (int64_t dim : orDefault(headDims, std::vector<int64_t>{64, 128, 256}))
+  for (const std::string &text :
+       orDefault(headDims, std::vector<std::string>{"64", "128", "256"})) {
+    std::optional<HeadDims> dims = parseHeadDims(text);
+    if (!dims)
+      return failWith(
+          "--head-dims are numbers, or D/Dv as in 192/128; found '" + text +
+          "'");
     for (StringRef dtype :
          orDefault(dtypes, std::vector<std::string>{"bf16", "f16"}))
       for (StringRef mask :
            orDefault(masks, std::vector<std::string>{"none", "causal"})) {
-        FailureOr<KernelSpec> spec = makeSpec(context, dim, dtype, mask);
+        FailureOr<KernelSpec> spec = makeSpec(context, *dims, dtype, mask);
         if (failed(spec))
           return failure();
         specs.push_back(*spec);
       }
+  }
   return specs;
 }
 
-/// Whether no choice of steps and of blocks of rows was made by hand.
-static bool choosesAll() {
-  return pipelines.empty() && !ablation && overrides.br == 0 &&
-         overrides.teams == 0;
-}
-
-/// The problems, each for the lengths that are asked for; none: for any and,
-/// where an architecture of `archs` has a better kernel for them, for short
-/// ones.
-static FailureOr<std::vector<KernelSpec>>
-collectSpecs(MLIRContext &context, const std::vector<std::string> &archNames) {
-  FailureOr<std::vector<KernelSpec>> specs = collectProblems(context);
-  if (failed(specs))
-    return failure();
-  if (lengths.empty() && choosesAll()) {
-    std::vector<KernelSpec> shortSpecs;
-    for (KernelSpec spec : *specs) {
-      spec.lengths = Lengths::Short;
-      if (llvm::any_of(archNames, [&](const std::string &arch) {
-            return hasShortKernel(spec, arch);
-          }))
-        shortSpecs.push_back(std::move(spec));
-    }
-    llvm::append_range(*specs, shortSpecs);
-  }
-  if (lengths.empty())
-    return specs;
-  std::vector<KernelSpec> all;
+/// The lengths that are asked for.
+static FailureOr<std::vector<Lengths>> collectLengths() {
+  std::vector<Lengths> all;
   for (const std::string &name : lengths) {
     std::optional<Lengths> asked = parseLengths(name);
     if (!asked)
-      return fail("unknown lengths '" + name +
-                  "', expected any, short or decode");
-    for (KernelSpec spec : *specs) {
-      spec.lengths = *asked;
-      if (!spec.isProgram)
-        all.push_back(std::move(spec));
-    }
+      return failWith("unknown lengths '" + name +
+                      "', expected any, short or decode");
+    all.push_back(*asked);
   }
-  // They have no lengths.
-  llvm::copy_if(*specs, std::back_inserter(all),
-                [](const KernelSpec &spec) { return spec.isProgram; });
   return all;
 }
 
@@ -207,11 +209,12 @@ static FailureOr<std::vector<const AblationStep *>> collectSteps() {
       steps.push_back(&step);
   }
   if (ablation && !pipelines.empty())
-    return fail("--ablation takes all steps: leave --pipelines out");
+    return failWith("--ablation takes all steps: leave --pipelines out");
   for (const std::string &name : pipelines) {
     const AblationStep *step = findAblationStep(name);
     if (!step)
-      return fail("unknown pipeline '" + name + "', expected some of " + known);
+      return failWith("unknown pipeline '" + name + "', expected some of " +
+                      known);
     steps.push_back(step);
   }
   // The runtime takes the first kernel of those that fit: the furthest step.
@@ -225,238 +228,103 @@ static LogicalResult checkRescale() {
   StringRef rescale = overrides.rescale;
   if (rescale.empty() || rescale == "auto" || parseRescale(rescale.str()))
     return success();
-  return fail("unknown rescale policy '" + rescale +
-              "', expected always, lazy, first-max or auto");
+  return failWith("unknown rescale policy '" + rescale +
+                  "', expected always, lazy, first-max or auto");
+}
+
+/// This machine's GPUs; without any, one of before Hopper and Hopper.
+static FailureOr<std::vector<std::string>> chooseArchs() {
+  std::vector<std::string> gpus = findLocalGpus(), names;
+  if (gpus.empty())
+    return std::vector<std::string>{"sm_80", "sm_90a"};
+  for (const std::string &gpu : gpus) {
+    std::optional<std::string> name = findTargetFor(gpu);
+    if (name && !llvm::is_contained(names, *name))
+      names.push_back(*name);
+  }
+  if (names.empty())
+    return failWith("no kernels are made for this machine's GPU, " +
+                    gpus.front() + ": give --arch, of " + Target::listNames());
+  return names;
 }
 
 static FailureOr<std::vector<std::string>> collectArchs() {
   std::vector<std::string> names(archs.begin(), archs.end());
   if (names.empty())
-    names.push_back(findLocalGpu().value_or("sm_90a"));
+    return chooseArchs();
   for (const std::string &name : names)
     if (!Target::lookup(name))
-      return fail("unknown architecture '" + name + "', expected some of " +
-                  Target::listNames());
+      return failWith("unknown architecture '" + name + "', expected some of " +
+                      Target::listNames());
   return names;
 }
 
-//===----------------------------------------------------------------------===//
-// Making it
-//===----------------------------------------------------------------------===//
-
-namespace {
-/// One kernel of the library, made or kept.
-struct Job {
-  const KernelSpec *spec;
-  const AblationStep *step;
-  std::string arch;
-  std::string hash;
-  std::optional<llvm::json::Object> entry;
-};
-
-class Library {
-public:
-  explicit Library(const DialectRegistry &registry) : registry(registry) {}
-
-  LogicalResult make(const std::vector<KernelSpec> &specs,
-                     const std::vector<const AblationStep *> &steps,
-                     const std::vector<std::string> &archNames);
-
-private:
-  void run(Job &job);
-  void report(const Job &job, const llvm::Twine &what,
-              StringRef diagnostics = "");
-  std::string path(StringRef file);
-
-  const DialectRegistry &registry;
-  std::vector<Job> all;
-  std::mutex mutex;
-  size_t done = 0;
-  bool hasFailed = false;
-};
-} // namespace
-
-std::string Library::path(StringRef file) {
-  llvm::SmallString<256> result(StringRef(folder.getValue()));
-  llvm::sys::path::append(result, file);
-  return std::string(result);
-}
-
-/// Prints a kernel's diagnostics and what became of it, in one piece.
-void Library::report(const Job &job, const llvm::Twine &what,
-                     StringRef diagnostics) {
-  std::lock_guard<std::mutex> lock(mutex);
-  llvm::errs() << diagnostics << "[" << ++done << "/" << all.size() << "] "
-               << kernelName(*job.spec, *job.step, job.arch) << ": " << what
-               << "\n";
-}
-
-/// Registers, spilled bytes and shared memory of a launch.
-static std::string describeLaunch(const llvm::json::Object &launch,
-                                  bool isCubin) {
-  std::string text = "PTX only";
-  if (isCubin)
-    text = std::to_string(*launch.getInteger("registers")) + " registers, " +
-           std::to_string(*launch.getInteger("spill_bytes")) + " bytes spilled";
-  return text + ", " + std::to_string(*launch.getInteger("shared_bytes")) +
-         " bytes of shared memory";
-}
-
-/// The same of all launches of a kernel.
-static std::string describeFigures(const CompiledKernel &kernel) {
-  const llvm::json::Array *launches = kernel.entry.getArray("launches");
-  if (!launches)
-    return describeLaunch(kernel.entry, kernel.isCubin);
-  std::string text;
-  for (const llvm::json::Value &launch : *launches)
-    text += (text.empty() ? "" : "; ") +
-            describeLaunch(*launch.getAsObject(), kernel.isCubin);
-  return text;
-}
-
-void Library::run(Job &job) {
-  std::string diagnostics;
-  llvm::raw_string_ostream os(diagnostics);
-  FailureOr<CompiledKernel> kernel = compileKernel(
-      registry, *job.spec, *job.step, job.arch, job.hash, overrides, os);
-  if (failed(kernel)) {
-    report(job, "failed", diagnostics);
-    std::lock_guard<std::mutex> lock(mutex);
-    hasFailed = true;
-    return;
+/// The tables of measured schedules by architecture.
+static FailureOr<llvm::StringMap<TunedTable>>
+collectTables(const std::vector<std::string> &archNames) {
+  llvm::StringMap<TunedTable> tables;
+  if (noTuned)
+    return tables;
+  if (!tunedFile.empty()) {
+    llvm::Expected<TunedTable> table = readTunedTable(tunedFile);
+    if (!table)
+      return failWith(llvm::toString(table.takeError()));
+    if (!llvm::is_contained(archNames, table->arch))
+      return failWith(tunedFile + " is a table of " + table->arch +
+                      ", for which no kernels are asked for");
+    tables[table->arch] = *table;
+    return tables;
   }
-  StringRef file = *kernel->entry.getString("file");
-  if (llvm::Error error = writeFile(path(file), kernel->data)) {
-    report(job, llvm::toString(std::move(error)), diagnostics);
-    std::lock_guard<std::mutex> lock(mutex);
-    hasFailed = true;
-    return;
+  for (const std::string &arch : archNames) {
+    llvm::Expected<TunedTable> table = findTunedTable(arch);
+    if (!table)
+      return failWith(llvm::toString(table.takeError()));
+    tables[arch] = *table;
   }
-  report(job,
-         describeFigures(*kernel) +
-             llvm::formatv(", {0:f2} s", kernel->seconds).str(),
-         diagnostics);
-  job.entry = std::move(kernel->entry);
+  return tables;
 }
 
-/// Whether the file of an entry is what was compiled for it.
-static bool isIntact(const std::string &path, const llvm::json::Object &entry) {
-  auto buffer = llvm::MemoryBuffer::getFile(path);
-  return buffer && entry.getInteger("crc32") ==
-                       int64_t(llvm::crc32(llvm::arrayRefFromStringRef(
-                           (*buffer)->getBuffer())));
+/// Refuses options that cannot be given together.
+static LogicalResult checkOptions() {
+  if ((noTuned + !tunedFile.empty() + tune + candidates) > 1)
+    return failWith("--tune, --tuned, --no-tuned and --candidates exclude one "
+                    "another");
+  bool isByHand = ablation || !pipelines.empty() || !lengths.empty() ||
+                  overrides.br || overrides.bc || overrides.teams ||
+                  overrides.stages || !overrides.rescale.empty();
+  if ((candidates || tune) && isByHand)
+    return failWith((candidates ? "--candidates" : "--tune") +
+                    llvm::Twine(" tries schedules: leave --ablation, "
+                                "--pipelines, --lengths, --br, --bc, --teams, "
+                                "--stages and --rescale out"));
+  return checkRescale();
 }
 
-/// Whether files can be made in a folder, which is asked before minutes of
-/// compiling.
-static std::error_code tryWriting(StringRef folder) {
-  llvm::SmallString<128> pattern(folder), path;
-  llvm::sys::path::append(pattern, "writable-%%%%%%%%");
-  if (std::error_code error = llvm::sys::fs::createUniqueFile(pattern, path))
-    return error;
-  return llvm::sys::fs::remove(path);
-}
-
-/// The content of everything a kernel is made from: this program (and so the
-/// passes), ptxas, the problem, the architecture.
-static std::string hashOf(const KernelSpec &spec, const AblationStep &step,
-                          StringRef arch, StringRef tools) {
-  std::string text =
-      (tools + "\n" + arch + "\n" + step.name + "\n" + spec.source).str();
-  for (int64_t value :
-       {overrides.br, overrides.bc, overrides.teams, overrides.stages})
-    text += " " + std::to_string(value);
-  text += " " + overrides.rescale;
-  text += " " + std::to_string(static_cast<int>(spec.lengths));
-  llvm::XXH128_hash_t hash = llvm::xxh3_128bits(llvm::ArrayRef(
-      reinterpret_cast<const uint8_t *>(text.data()), text.size()));
-  return llvm::formatv("{0:x-16}{1:x-16}", hash.high64, hash.low64).str();
-}
-
-/// A hash of a file's content, "none" where there is no such file.
-static std::string describeFile(StringRef path) {
-  auto buffer = llvm::MemoryBuffer::getFile(path);
-  return buffer ? std::to_string(llvm::xxh3_64bits((*buffer)->getBuffer()))
-                : "none";
-}
-
-/// This executable and ptxas, as text that changes with them.
-static std::string describeTools(const char *argv0) {
-  static int anchor;
-  std::string self = llvm::sys::fs::getMainExecutable(argv0, &anchor);
-  std::string text = describeFile(self);
-  text += " " + describeFile(findPtxas().value_or(""));
-  return text;
-}
-
-LogicalResult Library::make(const std::vector<KernelSpec> &specs,
-                            const std::vector<const AblationStep *> &steps,
-                            const std::vector<std::string> &archNames) {
-  if (std::error_code error = llvm::sys::fs::create_directories(folder))
-    return fail("cannot make the folder '" + folder + "': " + error.message());
-  if (!llvm::sys::fs::is_directory(folder))
-    return fail("'" + folder + "' is not a folder");
-  if (std::error_code error = tryWriting(folder))
-    return fail("cannot write into the folder '" + folder +
-                "': " + error.message());
-  static std::string tools = describeTools("fa-gen");
-  llvm::StringMap<llvm::json::Object> old = readManifest(folder);
-  llvm::StringSet<> names;
-  for (const std::string &arch : archNames)
-    for (const KernelSpec &spec : specs) {
-      std::string reason;
-      FailureOr<std::vector<const AblationStep *>> chosen =
-          chooseSteps(spec, arch, steps, reason);
-      // Nobody asked for it, and another architecture has it.
-      if (failed(chosen) && lengths.empty() && spec.lengths == Lengths::Short)
-        continue;
-      if (failed(chosen))
-        return fail(reason);
-      for (const AblationStep *step : *chosen) {
-        std::string name = kernelName(spec, *step, arch);
-        if (!names.insert(name).second)
-          return fail("two problems make a kernel of the name '" + name + "'");
-        all.push_back({&spec, step, arch, hashOf(spec, *step, arch, tools),
-                       std::nullopt});
-      }
-    }
-
-  llvm::DefaultThreadPool pool(llvm::hardware_concurrency(jobs));
-  for (Job &job : all) {
-    auto entry = old.find(kernelName(*job.spec, *job.step, job.arch));
-    if (entry != old.end() &&
-        entry->second.getString("hash") == StringRef(job.hash) &&
-        isIntact(path(entry->second.getString("file").value_or("")),
-                 entry->second)) {
-      job.entry = entry->second;
-      report(job, "up to date");
-      continue;
-    }
-    pool.async([this, &job] { run(job); });
-  }
-  pool.wait();
-
-  // What succeeded is a library, also where something failed.
-  std::vector<llvm::json::Object> kernels, programs;
-  bool isPtx = false;
-  for (Job &job : all) {
-    if (!job.entry)
-      continue;
-    isPtx |= job.entry->getString("format") == StringRef("ptx");
-    (job.spec->isProgram ? programs : kernels).push_back(std::move(*job.entry));
-  }
-  if (isPtx)
-    llvm::errs() << "no ptxas was found: the library holds PTX, which the "
-                    "driver compiles when it is loaded\n";
-  size_t made = kernels.size() + programs.size();
-  if (made == 0 && hasFailed)
-    return fail("no kernel was made; '" + folder + "' is left as it was");
-  if (llvm::Error error =
-          writeManifest(folder, std::move(kernels), std::move(programs)))
-    return fail(llvm::toString(std::move(error)));
-  llvm::outs() << made << (made == 1 ? " kernel in " : " kernels in ") << folder
-               << "\n";
-  return failure(hasFailed);
+/// The kernels that are asked for, after measuring schedules where that is.
+static FailureOr<std::vector<KernelRequest>>
+collectRequests(MLIRContext &context, const DialectRegistry &registry) {
+  FailureOr<std::vector<const AblationStep *>> steps = collectSteps();
+  FailureOr<std::vector<std::string>> archNames = collectArchs();
+  FailureOr<std::vector<Lengths>> asked = collectLengths();
+  if (failed(steps) || failed(archNames) || failed(asked) ||
+      failed(checkOptions()))
+    return failure();
+  FailureOr<std::vector<KernelSpec>> specs = collectProblems(context);
+  if (failed(specs) || failed(addFiles(context, ownSpecs, *specs)) ||
+      (tune && failed(tuneHere(registry, *specs, *archNames, jobs))))
+    return failure();
+  FailureOr<llvm::StringMap<TunedTable>> tables = collectTables(*archNames);
+  if (failed(tables))
+    return failure();
+  std::string reason;
+  FailureOr<std::vector<KernelRequest>> requests =
+      candidates
+          ? collectCandidates(*specs, *archNames, reason)
+          : collectKernels(*specs, {*archNames, *steps, *asked, overrides},
+                           *tables, reason);
+  if (failed(requests))
+    return failWith(reason);
+  return requests;
 }
 
 int main(int argc, char **argv) {
@@ -466,13 +334,19 @@ int main(int argc, char **argv) {
       argc, argv,
       "Compiles attention problems to a kernel library: cubins and a "
       "manifest.json\n\n"
-      "  fa-gen -o out                          the default kernels\n"
+      "  fa-gen                                 the default kernels, into "
+      "kernels/\n"
+      "  fa-gen --spec window.mlir --report=kernels.html   and yours, with a "
+      "page on them\n"
       "  fa-gen attention.mlir -o out           the problems of a file\n"
       "  fa-gen gemm.mlir -o out                or its programs, with "
       "schedules of their own\n"
       "  fa-gen --head-dims=128 --masks=causal --arch=sm_80,sm_90a -o out\n"
       "  fa-gen --ablation --head-dims=128 -o out   each step from "
       "FlashAttention 1 to 3\n"
+      "  fa-gen --candidates --head-dims=128 -o candidates   every schedule "
+      "worth timing\n"
+      "  fa-gen --tune -o out   schedules by measurement on this GPU\n"
       "  fa-gen --pipelines=fa2 --arch=sm_90a -o out   without Hopper's own "
       "instructions\n");
   DialectRegistry registry;
@@ -480,12 +354,13 @@ int main(int argc, char **argv) {
   MLIRContext context(registry);
   context.printOpOnDiagnostic(false);
   DiagnosticPrinter printer(context, "fa-gen", llvm::errs());
-  FailureOr<std::vector<const AblationStep *>> steps = collectSteps();
-  FailureOr<std::vector<std::string>> archNames = collectArchs();
-  if (failed(steps) || failed(archNames) || failed(checkRescale()))
+  FailureOr<std::vector<KernelRequest>> requests =
+      collectRequests(context, registry);
+  if (failed(requests))
     return 1;
-  FailureOr<std::vector<KernelSpec>> specs = collectSpecs(context, *archNames);
-  if (failed(specs))
-    return 1;
-  return failed(Library(registry).make(*specs, *steps, *archNames)) ? 1 : 0;
+  Library library(registry, folder, jobs);
+  bool isMade = succeeded(library.make(std::move(*requests)));
+  bool isDescribed = succeeded(describeLibrary(
+      context, registry, library, {folder, reportFile, emitFolder, jobs}));
+  return isMade && isDescribed ? 0 : 1;
 }

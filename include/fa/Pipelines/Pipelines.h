@@ -104,6 +104,14 @@ struct PipelineOptions : public mlir::PassPipelineOptions<PipelineOptions> {
       *this, "rescale",
       llvm::cl::desc("when a state moves to a new maximum: always, lazy or "
                      "first-max, or auto, which chooses (default: always)")};
+  Option<bool> pingPong{
+      *this, "ping-pong",
+      llvm::cl::desc("of --fa3, teams that take turns on the tensor cores"),
+      llvm::cl::init(true)};
+  Option<bool> persistent{
+      *this, "persistent",
+      llvm::cl::desc("of --fa3, thread blocks that run many work items"),
+      llvm::cl::init(true)};
   Option<bool> allowSpills{*this, "allow-spills",
                            llvm::cl::desc("accept kernels that spill"),
                            llvm::cl::init(false)};

@@ -34,6 +34,10 @@ std::optional<Schedule> fa::attn::getSchedule(FunctionOpInterface function) {
   auto attr = function->getAttrOfType<ScheduleAttr>(kScheduleAttrName);
   if (!attr)
     return std::nullopt;
+  return toSchedule(attr);
+}
+
+Schedule fa::attn::toSchedule(ScheduleAttr attr) {
   Schedule schedule;
   schedule.target = attr.getTarget().str();
   schedule.br = attr.getBr();
@@ -137,18 +141,18 @@ static bool listsBlocks(ForwardOp op) {
       .wasInterrupted();
 }
 
-/// Whether the maximum of a row's first block is likely to be near that of all.
-static bool suitsFirstMax(ForwardOp op) {
+fa::Rescale fa::attn::chooseRescale(ForwardOp op) {
   if (ArrayAttr variants = op.getVariantsAttr())
     if (llvm::any_of(variants, llvm::IsaPred<AlibiAttr>))
-      return false;
+      return fa::Rescale::Always;
   Region &score = op.getScoreRegion();
   bool dependsOnPlace =
       !score.empty() &&
       llvm::any_of(score.getArguments().take_back(2), [&](BlockArgument place) {
         return dependsOn(score.front().getTerminator()->getOperand(0), place);
       });
-  return !dependsOnPlace && !listsBlocks(op);
+  return dependsOnPlace || listsBlocks(op) ? fa::Rescale::Always
+                                           : fa::Rescale::FirstMax;
 }
 
 /// The registers of a thread that the variant of `op` takes beside what causal
@@ -341,7 +345,7 @@ private:
     if (!rescale.empty()) {
       std::optional<fa::Rescale> given = parseRescale(rescale);
       if (rescale == kAutoRescale)
-        given = suitsFirstMax(op) ? fa::Rescale::FirstMax : fa::Rescale::Always;
+        given = chooseRescale(op);
       if (!given) {
         op.emitOpError("unknown rescale policy '")
             << rescale << "', expected always, lazy, first-max or auto";

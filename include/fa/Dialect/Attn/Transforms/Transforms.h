@@ -20,6 +20,8 @@ namespace fa::attn {
 
 /// The schedule that hangs on `function`, if any.
 std::optional<Schedule> getSchedule(mlir::FunctionOpInterface function);
+/// What an attribute says.
+Schedule toSchedule(ScheduleAttr attr);
 /// `schedule` as an attribute.
 ScheduleAttr makeScheduleAttr(mlir::MLIRContext *context,
                               const Schedule &schedule);
@@ -28,6 +30,10 @@ void setSchedule(mlir::FunctionOpInterface function, const Schedule &schedule);
 
 /// The problem that a schedule is chosen for, from the types of `op`.
 ScheduleProblem getProblem(ForwardOp op);
+
+/// The rescaling policy that suits the scores of `op`: first maxima where that
+/// of a row's first block is likely to be near that of all, else always.
+fa::Rescale chooseRescale(ForwardOp op);
 
 /// Writes the variants of `op` into its regions. Returns how many there were.
 unsigned expandVariants(mlir::RewriterBase &rewriter, ForwardOp op);
