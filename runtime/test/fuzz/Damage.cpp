@@ -146,8 +146,10 @@ static void damageFile(std::string &bytes, Random &random) {
 }
 
 static void removeChecksums(json &manifest) {
-  for (json &kernel : manifest["kernels"])
-    kernel.erase("crc32");
+  for (const char *list : {"kernels", "programs"})
+    if (manifest.contains(list))
+      for (json &kernel : manifest[list])
+        kernel.erase("crc32");
 }
 
 Damage fa::test::damage(Content &content, Random &random) {

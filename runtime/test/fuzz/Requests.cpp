@@ -17,6 +17,9 @@ using namespace fa::test;
 /// Packed sequences.
 static constexpr int64_t kSequences = 3;
 
+/// The size of a program's dimension that may have any.
+static constexpr int64_t kAnySize = 144;
+
 static fa_dtype dtypeOf(const json &name) {
   static const std::map<std::string, fa_dtype> dtypes = {
       {"bf16", FA_BF16}, {"f16", FA_F16}, {"f32", FA_F32}, {"i32", FA_I32}};
@@ -41,7 +44,8 @@ static int64_t sizeOf(const json &rule, const fa_forward_params &problem) {
   return sizes.at(rule.get<std::string>());
 }
 
-static fa_extra makeExtra(const json &param, const fa_forward_params &problem) {
+/// An extra of a parameter's kind and type, a tensor without its sizes.
+static fa_extra makeExtra(const json &param) {
   fa_extra extra = {};
   if (param["kind"] == "scalar") {
     extra.kind = FA_EXTRA_SCALAR;
@@ -51,11 +55,25 @@ static fa_extra makeExtra(const json &param, const fa_forward_params &problem) {
   extra.kind = FA_EXTRA_TENSOR;
   extra.tensor.data = reinterpret_cast<void *>(uintptr_t(0x60000));
   extra.tensor.dtype = dtypeOf(param["dtype"]);
+  return extra;
+}
+
+static fa_extra makeExtra(const json &param, const fa_forward_params &problem) {
+  fa_extra extra = makeExtra(param);
+  if (extra.kind == FA_EXTRA_SCALAR)
+    return extra;
   std::vector<int64_t> sizes;
   for (const json &rules : param["sizes"])
     sizes.push_back(rules.empty() ? 1 : sizeOf(rules[0], problem));
   setSizes(extra.tensor, sizes);
   return extra;
+}
+
+/// Names do not move any more.
+static void setNames(std::vector<fa_extra> &extras,
+                     const std::vector<std::string> &names) {
+  for (size_t i = 0; i != names.size(); ++i)
+    extras[i].name = names[i].c_str();
 }
 
 Request::Request(const json &kernel)
@@ -80,8 +98,26 @@ Request::Request(const json &kernel)
     names.push_back(param["name"]);
     extras.push_back(makeExtra(param, problem));
   }
-  for (size_t i = 0; i != names.size(); ++i)
-    extras[i].name = names[i].c_str();
+  setNames(extras, names);
+}
+
+ProgramRequest::ProgramRequest(const json &entry)
+    : program(entry["name"]), programFile(entry["file"]) {
+  std::map<std::string, std::vector<int64_t>> sizesOf;
+  for (const json &param : entry["params"]) {
+    names.push_back(param["name"]);
+    extras.push_back(makeExtra(param));
+    if (extras.back().kind == FA_EXTRA_SCALAR)
+      continue;
+    std::vector<int64_t> &sizes = sizesOf[names.back()];
+    for (const json &size : param["sizes"])
+      sizes.push_back(size.is_number() ? size.get<int64_t>()
+                      : size.is_object()
+                          ? sizesOf.at(size["tensor"]).at(size["dim"])
+                          : kAnySize);
+    setSizes(extras.back().tensor, sizes);
+  }
+  setNames(extras, names);
 }
 
 fa_forward_params Request::params() const {

@@ -32,6 +32,23 @@ private:
   std::vector<fa_extra> extras;
 };
 
+/// The arguments of a program of a manifest, at made-up addresses.
+class ProgramRequest {
+public:
+  /// `program` is its entry, which is valid.
+  explicit ProgramRequest(const nlohmann::json &program);
+
+  const std::string &name() const { return program; }
+  const std::string &file() const { return programFile; }
+  /// They point into this object.
+  const std::vector<fa_extra> &arguments() const { return extras; }
+
+private:
+  std::string program, programFile;
+  std::vector<std::string> names;
+  std::vector<fa_extra> extras;
+};
+
 } // namespace fa::test
 
 #endif // FLASHLOOM_RUNTIME_TEST_FUZZ_REQUESTS_H

@@ -33,12 +33,19 @@ using namespace fa::test;
 
 namespace {
 
+/// All that is asked of a library.
+struct Requests {
+  explicit Requests(const json &manifest);
+  std::deque<Request> forward;
+  std::deque<ProgramRequest> programs;
+};
+
 /// One damaged library, and what is wrong with how the runtime takes it.
 class Trial {
 public:
   /// `folder` holds the library, which is damaged only while this lives.
   Trial(const Content &original, const TestFolder &folder,
-        const std::deque<Request> &requests, uint64_t seed);
+        const Requests &requests, uint64_t seed);
   ~Trial();
 
   /// Whether the library is as it should be: refused or serving.
@@ -47,7 +54,8 @@ public:
 private:
   void use(fa_library *library);
   void load(fa_library *library, size_t index);
-  void launch(fa_library *library);
+  void forward(fa_library *library);
+  void launchPrograms(fa_library *library);
   /// Whether the last call's reason is one line that begins with a path in the
   /// library's folder.
   bool namesFile(const std::string &file = "") const;
@@ -55,7 +63,7 @@ private:
 
   const Content &original;
   const TestFolder &files;
-  const std::deque<Request> &requests;
+  const Requests &requests;
   uint64_t seed;
   Damage damage;
   bool isRight = true;
@@ -76,11 +84,21 @@ static Content readLibrary(const std::string &folder) {
   Content content;
   content.manifest = read(folder + "/manifest.json");
   json manifest = json::parse(content.manifest);
-  for (const json &kernel : manifest["kernels"]) {
-    std::string file = kernel["file"];
-    content.files[file] = read(folder + "/" + file);
-  }
+  for (const char *list : {"kernels", "programs"})
+    if (manifest.contains(list))
+      for (const json &entry : manifest[list]) {
+        std::string file = entry["file"];
+        content.files[file] = read(folder + "/" + file);
+      }
   return content;
+}
+
+Requests::Requests(const json &manifest) {
+  for (const json &kernel : manifest["kernels"])
+    forward.emplace_back(kernel);
+  if (manifest.contains("programs"))
+    for (const json &program : manifest["programs"])
+      programs.emplace_back(program);
 }
 
 /// Reads an ELF file's tables where its header says that they are, as the
@@ -104,7 +122,7 @@ static rt::CuResult loadByHeader(rt::CuModule *module, const void *image) {
 }
 
 Trial::Trial(const Content &original, const TestFolder &files,
-             const std::deque<Request> &requests, uint64_t seed)
+             const Requests &requests, uint64_t seed)
     : original(original), files(files), requests(requests), seed(seed) {
   Random random(seed);
   Content content = original;
@@ -147,9 +165,14 @@ void Trial::load(fa_library *library, size_t index) {
     expect(status != FA_SUCCESS, "a file with another checksum is refused");
 }
 
-void Trial::launch(fa_library *library) {
+/// Whether a status is the caller's fault or the library's, or none.
+static bool isReasonable(fa_status status) {
+  return status != FA_INTERNAL_ERROR && status != FA_OUT_OF_MEMORY;
+}
+
+void Trial::forward(fa_library *library) {
   size_t count = fa_library_kernel_count(library);
-  for (const Request &request : requests) {
+  for (const Request &request : requests.forward) {
     fa_forward_params params = request.params();
     size_t bytes = 0;
     for (fa_status status :
@@ -157,15 +180,28 @@ void Trial::launch(fa_library *library) {
           fa_forward_workspace(library, &params, &bytes),
           count ? fa_kernel_launch(library, seed % count, &params, nullptr)
                 : FA_SUCCESS})
-      expect(status != FA_INTERNAL_ERROR && status != FA_OUT_OF_MEMORY,
-             "a call has a reason that is the caller's or the library's");
+      expect(isReasonable(status), "a call fails for a reason of its own");
+  }
+}
+
+void Trial::launchPrograms(fa_library *library) {
+  for (const ProgramRequest &request : requests.programs) {
+    const std::vector<fa_extra> &arguments = request.arguments();
+    fa_status status =
+        fa_program_launch(library, request.name().c_str(), arguments.data(),
+                          arguments.size(), nullptr);
+    expect(isReasonable(status), "a program fails for a reason of its own");
+    if (damage.file == request.file() && damage.hasChecksums)
+      expect(status == FA_INVALID_LIBRARY && namesFile(damage.file),
+             "a program's file with another checksum is refused by its name");
   }
 }
 
 void Trial::use(fa_library *library) {
   for (size_t i = 0, e = fa_library_kernel_count(library); i != e; ++i)
     load(library, i);
-  launch(library);
+  forward(library);
+  launchPrograms(library);
 }
 
 bool Trial::run() {
@@ -184,15 +220,19 @@ bool Trial::run() {
 
 /// Whether the library as it is answers every request, without which the trials
 /// would say little.
-static bool isServing(const std::string &folder,
-                      const std::deque<Request> &requests) {
+static bool isServing(const std::string &folder, const Requests &requests) {
   FakeDriver fake;
   fa_library *library = nullptr;
   bool serves = fa_library_open(folder.c_str(), &library) == FA_SUCCESS;
-  for (const Request &request : requests) {
+  for (const Request &request : requests.forward) {
     fa_forward_params params = request.params();
     serves = serves && fa_forward(library, &params, nullptr) == FA_SUCCESS;
   }
+  for (const ProgramRequest &request : requests.programs)
+    serves = serves && fa_program_launch(library, request.name().c_str(),
+                                         request.arguments().data(),
+                                         request.arguments().size(),
+                                         nullptr) == FA_SUCCESS;
   fa_library_close(library);
   return serves;
 }
@@ -205,10 +245,7 @@ int main(int argc, char **argv) {
   uint64_t count = argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 1000;
   uint64_t first = argc > 3 ? std::strtoull(argv[3], nullptr, 10) : 0;
   Content original = readLibrary(argv[1]);
-  std::deque<Request> requests;
-  json manifest = json::parse(original.manifest);
-  for (const json &kernel : manifest["kernels"])
-    requests.emplace_back(kernel);
+  Requests requests(json::parse(original.manifest));
   if (!isServing(argv[1], requests)) {
     std::printf("the library does not serve: %s\n", fa_last_error());
     return 1;
