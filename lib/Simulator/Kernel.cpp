@@ -36,8 +36,8 @@ static bool isOfTeam(Operation *op) {
   return isa<cta::AcquireOp, cta::AnyOp, cta::ArriveOp, cta::CombineOp,
              cta::ConsumeOp, cta::CopyOp, cta::FetchOp, cta::IfAnyOp,
              cta::LoadOp, cta::LookupOp, cta::MarkOp, cta::MeetOp, cta::MmaOp,
-             cta::PrefetchOp, cta::ReadOp, cta::ReleaseOp, cta::StoreOp,
-             cta::SyncOp, cta::WaitOp, cta::WorkOp, cta::YieldOp, memref::DimOp,
+             cta::ReadOp, cta::ReleaseOp, cta::StoreOp, cta::SyncOp,
+             cta::WaitOp, cta::WorkOp, cta::YieldOp, memref::DimOp,
              memref::LoadOp, memref::StoreOp, scf::ForOp, scf::IfOp,
              scf::YieldOp>(op);
 }

@@ -146,9 +146,8 @@ static bool isLocal(const Kernel &kernel, Operation *op) {
   return kernel.evaluators.contains(op) ||
          !isa<cta::AcquireOp, cta::AnyOp, cta::ArriveOp, cta::CombineOp,
               cta::ConsumeOp, cta::CopyOp, cta::FetchOp, cta::LoadOp,
-              cta::MarkOp, cta::MeetOp, cta::MmaOp, cta::PrefetchOp,
-              cta::ReadOp, cta::ReleaseOp, cta::StoreOp, cta::SyncOp,
-              cta::WaitOp, memref::StoreOp>(op);
+              cta::MarkOp, cta::MeetOp, cta::MmaOp, cta::ReadOp, cta::ReleaseOp,
+              cta::StoreOp, cta::SyncOp, cta::WaitOp, memref::StoreOp>(op);
 }
 
 /// Runs `team` until it waits, ends, or is about to touch what teams share
@@ -243,8 +242,6 @@ ThreadBlock::Step ThreadBlock::execute(Team &team, Operation *op) {
       .Case([&](cta::AcquireOp o) { return acquire(team, o); })
       .Case([&](cta::ConsumeOp o) { return consume(team, o); })
       .Case([&](cta::CopyOp o) { return copy(team, o); })
-      // A hint: no value depends on it.
-      .Case([&](cta::PrefetchOp) { return Step::Next; })
       .Case([&](cta::ReleaseOp o) { return release(team, o); })
       .Case([&](cta::LoadOp o) { return load(team, o); })
       .Case([&](cta::MmaOp o) { return multiply(team, o); })

@@ -113,9 +113,6 @@ void markTensorMaps(mlir::gpu::GPUModuleOp module);
 void issueTensorLoad(mlir::ImplicitLocOpBuilder &b, mlir::Value map,
                      cta::TileType tile, mlir::ValueRange indices,
                      mlir::Value address, mlir::Value barrier);
-/// Starts to bring the tile of type `tile` at `indices` into the L2 cache.
-void issueTensorPrefetch(mlir::ImplicitLocOpBuilder &b, mlir::Value map,
-                         cta::TileType tile, mlir::ValueRange indices);
 /// Starts to store the tile at `address`.
 void issueTensorStore(mlir::ImplicitLocOpBuilder &b, mlir::Value map,
                       cta::TileType tile, mlir::ValueRange indices,

@@ -47,7 +47,7 @@ static bool isLoader(cta::RoleOp role) {
     bool isCopy = isa<cta::AcquireOp, cta::CopyOp>(op);
     fills |= isCopy;
     others |= !isCopy && isa_and_nonnull<cta::CtaDialect>(op->getDialect()) &&
-              !isa<cta::WorkOp, cta::YieldOp, cta::PrefetchOp>(op);
+              !isa<cta::WorkOp, cta::YieldOp>(op);
   });
   return fills && !others;
 }
@@ -232,14 +232,6 @@ static LogicalResult checkLoad(HopperKernel &kernel, cta::LoadOp op) {
                        op.getTile().getType());
 }
 
-static LogicalResult checkPrefetch(HopperKernel &kernel, cta::PrefetchOp op) {
-  if (!kernel.getRole(op).isLoader)
-    return op.emitOpError("has no sm_90 form in a role that does more than "
-                          "fill rings");
-  return checkTransfer(op, op.getSource(), op.getIndices(), /*end=*/Value(),
-                       cast<cta::TileType>(op.getTile()));
-}
-
 /// A dynamic order would need a counter in global memory.
 static LogicalResult checkWork(cta::WorkOp op) {
   if (op.getOrder().getPersistence() == cta::Persistence::Dynamic)
@@ -270,8 +262,6 @@ LogicalResult fa::analyseHopper(HopperKernel &kernel) {
     else if (auto copy = dyn_cast<cta::CopyOp>(op))
       checked = checkTransfer(copy, copy.getSource(), copy.getIndices(),
                               copy.getRowEnd(), copy.getTile().getType());
-    else if (auto prefetch = dyn_cast<cta::PrefetchOp>(op))
-      checked = checkPrefetch(kernel, prefetch);
     else if (auto work = dyn_cast<cta::WorkOp>(op))
       checked = checkWork(work);
     else if (auto branch = dyn_cast<cta::IfAnyOp>(op))

@@ -38,9 +38,6 @@ static LogicalResult checkSupported(Operation *op) {
     if (ring.getTeams())
       return op->emitOpError("has no sm_80 form as each team's ring")
              << kHopperHint;
-  if (isa<cta::PrefetchOp>(op))
-    return op->emitOpError("has no sm_80 form: there are no tensor maps")
-           << kHopperHint;
   if (isa<cta::MarkOp>(op))
     return op->emitOpError("has no sm_80 form: one role's teams ask each other "
                            "there (cta.any)")

@@ -42,7 +42,6 @@ private:
   void expand(Operation *op, Cursors &cursors);
   void expandAcquire(cta::AcquireOp op, Cursors &cursors);
   void expandCopy(cta::CopyOp op);
-  void expandPrefetch(cta::PrefetchOp op);
   void expandConsume(cta::ConsumeOp op, Cursors &cursors);
   void expandRelease(cta::ReleaseOp op);
   void expandLoad(cta::LoadOp op, Cursors &cursors);
@@ -203,13 +202,6 @@ void BarrierRings::expandLoad(cta::LoadOp op, Cursors &cursors) {
 // Structure
 //===----------------------------------------------------------------------===//
 
-void BarrierRings::expandPrefetch(cta::PrefetchOp op) {
-  ImplicitLocOpBuilder b(op.getLoc(), op);
-  issueTensorPrefetch(b, getTensorMap(kernel, op),
-                      llvm::cast<cta::TileType>(op.getTile()), op.getIndices());
-  rewriter.eraseOp(op);
-}
-
 /// A role begins with its own cursors.
 void BarrierRings::expandRole(cta::RoleOp op, Cursors cursors) {
   const HopperRole *outer = role;
@@ -226,8 +218,6 @@ void BarrierRings::expand(Operation *op, Cursors &cursors) {
     expandAcquire(acquire, cursors);
   else if (auto copy = dyn_cast<cta::CopyOp>(op))
     expandCopy(copy);
-  else if (auto prefetch = dyn_cast<cta::PrefetchOp>(op))
-    expandPrefetch(prefetch);
   else if (auto consume = dyn_cast<cta::ConsumeOp>(op))
     expandConsume(consume, cursors);
   else if (auto release = dyn_cast<cta::ReleaseOp>(op))

@@ -116,8 +116,8 @@ void IndexNarrowing::run() {
   SmallVector<Operation *> users;
   func.walk<WalkOrder::PreOrder>([&](Operation *op) {
     auto cast = dyn_cast<arith::IndexCastOp>(op);
-    if (isa<scf::ForOp, cta::LoadOp, cta::CopyOp, cta::PrefetchOp, cta::StoreOp,
-            cta::FetchOp, cta::LookupOp, cta::SyncOp, cta::ArriveOp>(op) ||
+    if (isa<scf::ForOp, cta::LoadOp, cta::CopyOp, cta::StoreOp, cta::FetchOp,
+            cta::LookupOp, cta::SyncOp, cta::ArriveOp>(op) ||
         (cast && cast.getType().isInteger(32)))
       users.push_back(op);
   });

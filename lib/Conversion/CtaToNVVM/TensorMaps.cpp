@@ -82,10 +82,6 @@ static cta::TensorMapAttr describeMap(const HopperKernel &kernel,
     cta::TileType tile = copy.getTile().getType();
     return describe(copy.getSource(), tile.getRows(), tile.getCols());
   }
-  if (auto prefetch = dyn_cast<cta::PrefetchOp>(op)) {
-    auto tile = cast<cta::TileType>(prefetch.getTile());
-    return describe(prefetch.getSource(), tile.getRows(), tile.getCols());
-  }
   auto store = dyn_cast<cta::StoreOp>(op);
   auto place = kernel.bulkStores.find(op);
   if (!store || place == kernel.bulkStores.end())
@@ -193,16 +189,6 @@ void fa::issueTensorLoad(ImplicitLocOpBuilder &b, Value map, cta::TileType tile,
         /*group=*/NVVM::CTAGroupKindAttr(), /*predicate=*/Value());
   };
   forEachBox(b, tile, indices, address, issue);
-}
-
-void fa::issueTensorPrefetch(ImplicitLocOpBuilder &b, Value map,
-                             cta::TileType tile, ValueRange indices) {
-  auto issue = [&](ValueRange coordinates, Value) {
-    NVVM::CpAsyncBulkTensorPrefetchOp::create(
-        b, map, coordinates, /*im2colOffsets=*/ValueRange(),
-        NVVM::TMALoadMode::TILE, /*l2CacheHint=*/Value());
-  };
-  forEachBox(b, tile, indices, I32Builder{b}.constant(0), issue);
 }
 
 void fa::issueTensorStore(ImplicitLocOpBuilder &b, Value map,

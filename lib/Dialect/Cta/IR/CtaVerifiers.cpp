@@ -180,11 +180,6 @@ LogicalResult CopyOp::verify() {
                       getIndices().size(), getTile().getType());
 }
 
-LogicalResult PrefetchOp::verify() {
-  return verifyTileOf(*this, cast<MemRefType>(getSource().getType()),
-                      getIndices().size(), cast<TileType>(getTile()));
-}
-
 LogicalResult ReleaseOp::verify() {
   if (!getTile().getDefiningOp<ConsumeOp>())
     return emitOpError("expects a tile that cta.consume gives");

@@ -100,49 +100,19 @@ static void buildFirstRound(ImplicitLocOpBuilder &b, scf::ForOp loop,
       inner.clone(op, mapping);
 }
 
-/// The operations of `work` that fill rings of one stage once an item, of those
-/// before its first loop.
-static SmallVector<Operation *> findOnceAnItem(cta::WorkOp work) {
+bool fa::putFirstTileFirst(cta::WorkOp work) {
+  // 1. What is loaded once an item, and the loop behind it.
   SmallVector<Operation *> once;
+  scf::ForOp loop;
   for (Operation &op : work.getBody().front()) {
-    if (isa<scf::ForOp>(op))
+    if ((loop = dyn_cast<scf::ForOp>(op)))
       break;
     Value ring = getFilledRing(&op);
     if (ring && hasOneStage(ring))
       once.push_back(&op);
   }
-  return once;
-}
-
-int64_t fa::prefetchOnceAnItem(cta::WorkOp work) {
-  SmallVector<Operation *> once = findOnceAnItem(work);
-  int64_t numTiles = 0;
-  for (Operation *op : once) {
-    auto copy = dyn_cast<cta::CopyOp>(op);
-    if (!copy)
-      continue;
-    // Before the first wait, or as early as the coordinates are known.
-    Operation *place = once.front();
-    for (Value index : copy.getIndices())
-      if (Operation *made = index.getDefiningOp())
-        if (made->getBlock() == op->getBlock() && !made->isBeforeInBlock(place))
-          place = made->getNextNode();
-    OpBuilder b(place);
-    cta::PrefetchOp::create(b, copy.getLoc(), copy.getSource(),
-                            copy.getIndices(),
-                            TypeAttr::get(copy.getTile().getType()));
-    ++numTiles;
-  }
-  return numTiles;
-}
-
-bool fa::putFirstTileFirst(cta::WorkOp work) {
-  // 1. What is loaded once an item, and the loop behind it.
-  SmallVector<Operation *> once = findOnceAnItem(work);
-  auto loops = work.getBody().front().getOps<scf::ForOp>();
-  if (once.empty() || loops.empty() || (*loops.begin()).getNumResults() != 0)
+  if (once.empty() || !loop || loop.getNumResults() != 0)
     return false;
-  scf::ForOp loop = *loops.begin();
   auto copies = loop.getBody()->getOps<cta::CopyOp>();
   if (copies.empty())
     return false;

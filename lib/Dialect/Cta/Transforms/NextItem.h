@@ -19,11 +19,6 @@ namespace fa {
 /// Returns how many.
 int64_t stageNextItem(mlir::gpu::GPUFuncOp func, int64_t sharedBytes);
 
-/// Brings what `work` loads once an item into rings of one stage into the L2
-/// cache at the item's beginning: the loading role gets there before the item
-/// before has given the stages back. Returns how many tiles.
-int64_t prefetchOnceAnItem(cta::WorkOp work);
-
 /// Loads the first tile of `work`'s first loop before what is loaded once an
 /// item into rings of one stage, which the item before holds until its last
 /// block: the loop's ring has a stage free by then. Returns whether `work` has

@@ -68,12 +68,9 @@ private:
     }
     int64_t rings = stageNextItem(func, sharedBytes);
     numRings += rings;
-    for (cta::WorkOp work : works) {
-      if (prefetch)
-        numPrefetched += prefetchOnceAnItem(work);
-      if (tilesFirst)
+    if (tilesFirst)
+      for (cta::WorkOp work : works)
         numTilesFirst += putFirstTileFirst(work);
-    }
     ++numKernels;
     remarkDecision(func, "persistent", "items")
         << remark::metric("ringsForNextItem", rings)

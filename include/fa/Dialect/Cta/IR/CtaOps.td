@@ -255,26 +255,6 @@ def Cta_CopyOp : Cta_Op<"copy", [AttrSizedOperandSegments]> {
   let hasVerifier = 1;
 }
 
-def Cta_PrefetchOp : Cta_Op<"prefetch"> {
-  let summary = "brings a tile of global memory into the L2 cache";
-  let description = [{
-    A hint: nothing waits for it and no value depends on it. A loading role
-    gives it for a copy that has to wait for its stage: the memory's latency
-    passes meanwhile. Coordinates and what lies outside are those of
-    `cta.load`.
-
-    ```mlir
-    cta.prefetch %Q[%b, %h, %i, %c0] : memref<?x?x?x128xbf16>, !cta.tile<64x128xbf16, swizzle = 128>
-    ```
-  }];
-  let arguments = (ins AnyMemRef:$source, Variadic<Index>:$indices,
-                       TypeAttrOf<Cta_TileType>:$tile);
-  let assemblyFormat = [{
-    $source `[` $indices `]` attr-dict `:` type($source) `,` $tile
-  }];
-  let hasVerifier = 1;
-}
-
 def Cta_ConsumeOp : Cta_RingStageOp<"consume"> {
   let summary = "takes the oldest full stage of a ring for reading";
   let description = [{

@@ -401,8 +401,7 @@ def Persistent : Pass<"persistent"> {
     far as shared memory goes: the loading role fills it while the item before
     is still computed. Where there is no room, the first tile of the loop over
     blocks (K) is loaded before them: the item before holds the one stage of Q
-    until its last block, but has left a stage of K by then. And they are
-    brought into the L2 cache while the loading role waits (`cta.prefetch`).
+    until its last block, but has left a stage of K by then.
 
     The work must stand inside of the roles, as --specialize-warps leaves it:
     else roles would have to be started again for each item. Other kernels are
@@ -431,18 +430,13 @@ def Persistent : Pass<"persistent"> {
                         "take what is left for a second stage">,
                  Option<"tilesFirst", "tiles-first", "bool", /*default=*/"true",
                         "Load the first tile of a loop before what has one "
-                        "stage and is loaded once an item">,
-                 Option<"prefetch", "prefetch", "bool", /*default=*/"true",
-                        "Bring what has one stage and is loaded once an item "
-                        "into the L2 cache while the stage is in use">];
+                        "stage and is loaded once an item">];
   let statistics = [Statistic<"numKernels", "kernels",
                               "Kernels made persistent">,
                     Statistic<"numRings", "rings",
                               "Rings with a stage for the next item">,
                     Statistic<"numTilesFirst", "tiles-first",
-                              "Works that load a loop's first tile first">,
-                    Statistic<"numPrefetched", "prefetched",
-                              "Tiles that are brought into the L2 cache">];
+                              "Works that load a loop's first tile first">];
   let dependentDialects = ["::fa::cta::CtaDialect"];
 }
 
