@@ -75,7 +75,9 @@ std::optional<Schedule> fa::chooseForTarget(const ScheduleProblem &problem,
 
 std::optional<Schedule> fa::chooseForWarpgroups(const ScheduleProblem &problem,
                                                 const Target &target) {
-  constexpr int64_t mostKeys = 128, teamRows = 64;
+  constexpr int64_t teamRows = 64, wideHead = 128;
+  const bool isWide = std::max(problem.headDim, problem.headDimV) > wideHead;
+  const int64_t mostKeys = isWide ? 64 : 128;
   struct Choice {
     int64_t teams, fewestKeys, keyUnit;
   };
@@ -84,7 +86,6 @@ std::optional<Schedule> fa::chooseForWarpgroups(const ScheduleProblem &problem,
   Schedule schedule;
   schedule.target = target.name;
   schedule.warps = 4;
-  schedule.stages = 2;
   // One team alone leaves the tensor cores idle during its softmax.
   for (const Choice &choice :
        {Choice{3, 96, 32}, Choice{2, 16, 16}, Choice{1, 16, 16}}) {
@@ -92,9 +93,11 @@ std::optional<Schedule> fa::chooseForWarpgroups(const ScheduleProblem &problem,
     schedule.br = choice.teams * teamRows;
     for (schedule.bc = mostKeys; schedule.bc >= choice.fewestKeys;
          schedule.bc -= choice.keyUnit)
-      if (!findViolation(problem, schedule, target) &&
-          fitsWarpgroups(problem, schedule))
-        return schedule;
+      for (schedule.stages = isWide ? 3 : 2; schedule.stages > 1;
+           --schedule.stages)
+        if (!findViolation(problem, schedule, target) &&
+            fitsWarpgroups(problem, schedule))
+          return schedule;
   }
   return std::nullopt;
 }

@@ -20,15 +20,16 @@
 #include "Workspace.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <ctime>
 #include <memory>
-#include <thread>
 
 using namespace fa;
 using namespace fa::bench;
 
+/// Before each timing, as in `time`: without it a card that is at its power
+/// limit hides what differs between short kernels.
+static constexpr double kPauseS = 0.1;
 /// Each cell is timed in so many rounds over all candidates, so that a card
 /// whose clock drifts is the same for all.
 static constexpr int kRounds = 3;
@@ -61,7 +62,7 @@ public:
   Tuner(const Options &options, rt::Library &library, const Device &device)
       : options(options), library(library), device(device),
         stopwatch(device, {std::max(1, options.runs / kRounds), options.warmup,
-                           /*pauseS=*/0, options.timeoutS}) {}
+                           kPauseS, options.timeoutS}) {}
 
   int run();
 
@@ -130,8 +131,6 @@ void Tuner::timeCell(Contest &contest, int64_t seq) {
   const rt::Kernel &first = library.kernel(contest.contenders.front().index);
   Sizes sizes = benchmarkSizes(first, seq);
   Inputs inputs(device, options, first, sizes, buffersFor(first));
-  // The card's power state settles, as before each cell of `time`.
-  std::this_thread::sleep_for(std::chrono::milliseconds(100));
   std::vector<std::vector<double>> times(contest.contenders.size());
   double best = 0;
   for (int round = 0; round < kRounds; ++round) {

@@ -235,7 +235,11 @@ TEST(WarpgroupPolicy, TakesTheKeysThatFit) {
   EXPECT_EQ(d96.bc, 96);
   Schedule d256 = choose({256, 256, 2});
   EXPECT_EQ(d256.teams, 2);
-  EXPECT_EQ(d256.bc, 80) << "shared memory";
+  EXPECT_EQ(d256.bc, 64);
+  EXPECT_EQ(d256.stages, 2) << "shared memory";
+  Schedule d192 = choose({192, 192, 2});
+  EXPECT_EQ(d192.bc, 64);
+  EXPECT_EQ(d192.stages, 3);
   // A score function takes registers: of three teams fewer keys are left.
   Schedule scored = choose({64, 64, 2, 16});
   EXPECT_EQ(scored.teams, 3);

@@ -127,12 +127,15 @@ std::optional<Schedule> chooseForTarget(const ScheduleProblem &problem,
                                         const Target &target);
 
 /// The choice for a target with wgmma, by the resource model: teams of four
-/// warps with 64 rows each, beside a warpgroup that loads, and two stages.
-/// Three teams where 96 or 128 keys fit them, else two, else one; and of keys
-/// the more the better, up to 128. So D 64 has three teams with 128 keys, D 96
-/// three with 96 (8% faster than two with 128 from length 4096 on, and slower
-/// below 2048: docs/perf-log.md), D 128 two with 128; at D 256 shared memory
-/// leaves two teams 80. Nothing where the target has no wgmma or nothing fits.
+/// warps with 64 rows each, beside a warpgroup that loads. Three teams where 96
+/// or 128 keys fit them, else two, else one; of keys the more the better, up to
+/// 128, and two stages; heads wider than 128 have up to 64 keys and three
+/// stages where they fit. So D 64 has three teams with 128 keys, D 96 three
+/// with 96 (8% faster than two with 128 from length 4096 on, and slower below
+/// 2048), D 128 two with 128, D 192 two with 64 and three stages (9 to 13%
+/// faster than 112 and two at length 512), D 256 two with 64 and two stages.
+/// Measured on an H200 (docs/perf-log.md). Nothing where the target has no
+/// wgmma or nothing fits.
 std::optional<Schedule> chooseForWarpgroups(const ScheduleProblem &problem,
                                             const Target &target);
 
