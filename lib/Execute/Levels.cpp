@@ -57,6 +57,20 @@ StringRef fa::execute::findPass(StringRef text,
   return "";
 }
 
+/// `text` without the check of what a pipeline makes kernels of.
+static std::string dropCheck(StringRef text) {
+  constexpr llvm::StringLiteral check = "check-support";
+  size_t begin = text.find(check);
+  if (begin == StringRef::npos)
+    return text.str();
+  size_t end = begin + check.size();
+  if (end < text.size() && text[end] == '{')
+    end = skipOptions(text, end);
+  StringRef rest = text.substr(end);
+  rest.consume_front(",");
+  return (text.take_front(begin) + rest).str();
+}
+
 std::string fa::execute::cutBelow(StringRef text,
                                   llvm::ArrayRef<llvm::StringLiteral> passes) {
   StringRef below = findPass(text, passes);
@@ -77,5 +91,5 @@ std::string fa::execute::cutBelow(StringRef text,
   // What is open where the text was cut must be closed again.
   std::string result = kept.str();
   result.append(kept.count('(') - kept.count(')'), ')');
-  return result;
+  return dropCheck(result);
 }

@@ -12,6 +12,7 @@
 #include "fa/Conversion/LinalgToCta/LinalgToCta.h"
 #include "fa/Dialect/Attn/Transforms/Passes.h"
 #include "fa/Dialect/Cta/Transforms/Passes.h"
+#include "fa/Schedule/Schedule.h"
 #include "fa/Target/Passes.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -31,6 +32,13 @@ static std::string getTarget(const PipelineOptions &options,
 
 static constexpr const char *kAmpere = "sm_80";
 static constexpr const char *kHopper = "sm_90a";
+
+/// The value of the option that leaves rescaling to the problem.
+static constexpr llvm::StringLiteral kAutoRescale = "auto";
+/// The warps of a warpgroup.
+static constexpr int64_t kGroupWarps = 4;
+/// The partition by which teams divide keys.
+static constexpr llvm::StringLiteral kSplitK = "split_k";
 
 static attn::ChooseScheduleOptions
 scheduleOptions(const PipelineOptions &options, const char *target = kAmpere) {
@@ -101,7 +109,70 @@ const AblationStep &fa::getFa3Step() { return *findAblationStep("fa3"); }
 static bool hasListKernels(const PipelineOptions &options,
                            const PassChoice &passes) {
   return options.splitKV.empty() && passes.interchange &&
-         options.partition != "split_k";
+         options.partition != kSplitK;
+}
+
+/// Whether a state can be kept at its row's first maximum: not where it is
+/// normalised in every block, merged from parts, or combined of all teams'.
+static bool takesFirstMax(const PipelineOptions &options,
+                          const PassChoice &passes) {
+  return passes.delayNormalization && options.splitKV.empty() &&
+         options.partition != kSplitK;
+}
+
+/// What `--fa1` and the pipelines of warpgroups make no kernels of, as far down
+/// as `options` go: sequences become loops that a block's loop over all of a
+/// head, a loading role, and tensor maps cannot follow, and parts of the keys
+/// end where a tensor map does not.
+static attn::CheckSupportOptions findRefused(const PipelineOptions &options,
+                                             const PassChoice &passes) {
+  attn::CheckSupportOptions refused;
+  const bool isFa1 = !passes.interchange;
+  refused.pipeline = isFa1 ? "fa1" : "fa3";
+  const bool isBelowD = options.level > Level::Cta;
+  refused.caches = isFa1 || isBelowD;
+  refused.packed = isFa1 || isBelowD || passes.specializeWarps;
+  if (isFa1 || isBelowD)
+    refused.splitKV = options.splitKV;
+  if (passes.warpgroups && options.warps != 0 && options.warps != kGroupWarps)
+    refused.warps = std::to_string(options.warps);
+  return refused;
+}
+
+/// The options that `--fa2` makes no kernels of together; none: all are made.
+static attn::CheckSupportOptions
+findRefusedTogether(const PipelineOptions &options) {
+  attn::CheckSupportOptions refused;
+  refused.pipeline = "fa2";
+  if (options.rescale == nameRescale(Rescale::FirstMax)) {
+    refused.rescale = options.rescale;
+    refused.instead = "rescale=lazy";
+  } else {
+    refused.instead = "partition=split_q";
+  }
+  if (!options.splitKV.empty())
+    refused.splitKV = options.splitKV;
+  if (options.partition == kSplitK &&
+      (refused.rescale.empty() || refused.splitKV.empty()))
+    refused.partition = options.partition;
+  bool isAlone = refused.rescale.empty() + refused.splitKV.empty() +
+                     refused.partition.empty() >
+                 1;
+  return isAlone ? attn::CheckSupportOptions() : refused;
+}
+
+/// The check of what is made, where something is not.
+static void addCheck(OpPassManager &function, const PipelineOptions &options,
+                     const PassChoice &passes) {
+  if (options.level <= Level::Arithmetic)
+    return;
+  if (passes.warpgroups || !passes.interchange) {
+    function.addPass(attn::createCheckSupport(findRefused(options, passes)));
+    return;
+  }
+  attn::CheckSupportOptions refused = findRefusedTogether(options);
+  if (!refused.pipeline.empty())
+    function.addPass(attn::createCheckSupport(refused));
 }
 
 /// Levels A to C.
@@ -110,6 +181,7 @@ static void buildBlocks(OpPassManager &pm, const PipelineOptions &options,
                         const PassChoice &passes) {
   // A to B: blocks.
   OpPassManager &function = pm.nest<func::FuncOp>();
+  addCheck(function, options, passes);
   function.addPass(attn::createChooseSchedule(schedule));
   function.addPass(attn::createTile());
   if (passes.interchange) {
@@ -146,6 +218,8 @@ void fa::buildPipeline(OpPassManager &pm, const PipelineOptions &options,
       scheduleOptions(options, passes.warpgroups ? kHopper : kAmpere);
   if (passes.warpgroups)
     schedule.policy = "warpgroups";
+  if (options.rescale == kAutoRescale && !takesFirstMax(options, passes))
+    schedule.rescale = nameRescale(Rescale::Always);
   // With the keys outside a state is read, updated and written back.
   schedule.heldStates = passes.interchange ? 1 : 2;
   buildBlocks(pm, options, schedule, passes);

@@ -28,7 +28,8 @@ llvm::StringRef findPass(llvm::StringRef text,
                          llvm::ArrayRef<llvm::StringLiteral> passes);
 
 /// The textual pipeline `text` without its first pass that is one of `passes`
-/// and everything after that.
+/// and everything after that; then also without the check of what the pipeline
+/// makes kernels of, since there will be none.
 std::string cutBelow(llvm::StringRef text,
                      llvm::ArrayRef<llvm::StringLiteral> passes);
 

@@ -294,6 +294,11 @@ private:
           << target << " has not: give target=sm_90a";
       return std::nullopt;
     }
+    if (policy == "warpgroups" && partition == "split_k") {
+      op.emitOpError("teams of warpgroups (--fa3, policy=warpgroups) divide "
+                     "rows of Q, found partition=split_k: use --fa2");
+      return std::nullopt;
+    }
     // 1. The policy's choice. What no kernel is made for still runs at levels A
     //    to C, where any blocks do.
     std::optional<Schedule> chosen;
@@ -352,6 +357,12 @@ private:
         return std::nullopt;
       }
       schedule.rescale = *given;
+    }
+    if (heldStates > 1 && schedule.rescale != fa::Rescale::Always) {
+      op.emitOpError("a state that is normalised in every block (--fa1, "
+                     "held-states=2) has no maximum to keep, found rescale=")
+          << rescale << ": use --fa2";
+      return std::nullopt;
     }
 
     // 3. What is for the GPU, by the model or by hand, is held against its

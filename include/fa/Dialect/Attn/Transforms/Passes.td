@@ -63,6 +63,36 @@ def SplitSequences : Pass<"split-sequences", "::mlir::func::FuncOp"> {
   let statistics = [Statistic<"numSplit", "num-split", "attentions split">];
 }
 
+def CheckSupport : Pass<"check-support", "::mlir::func::FuncOp"> {
+  let summary = "refuse what a pipeline does not make";
+  let description = [{
+    Level A to A. Changes nothing. A pipeline that makes no kernels of an attention,
+    or none with one of its options, says so here, at the attention and with the
+    option's name, before a pass far below meets what it cannot lower. The
+    options are what the pipeline refuses.
+
+    Before, with `pipeline=fa3 packed=true`:
+    ```mlir
+    %o, %lse = attn.forward ins(%q, %k, %v) cu_seqlens(%cq, %ck) ...
+    ```
+    After:
+    ```
+    error: 'attn.forward' op --fa3 makes no kernels of packed sequences
+      (cu_seqlens): use --fa2
+    ```
+  }];
+  let options = [
+    Option<"pipeline", "pipeline", "std::string", "\"\"", "the pipeline's name, for what is said">,
+    Option<"instead", "instead", "std::string", "\"--fa2\"", "what to use instead, for what is said">,
+    Option<"caches", "caches", "bool", "false", "refuse kv_lens">,
+    Option<"packed", "packed", "bool", "false", "refuse cu_seqlens">,
+    Option<"rescale", "rescale", "std::string", "\"\"", "refuse the pipeline's options: this value of rescale,">,
+    Option<"splitKV", "split-kv", "std::string", "\"\"", "this value of split-kv,">,
+    Option<"warps", "warps", "std::string", "\"\"", "this value of warps,">,
+    Option<"partition", "partition", "std::string", "\"\"", "this value of partition, together">,
+  ];
+}
+
 def ChooseSchedule : Pass<"choose-schedule", "::mlir::func::FuncOp"> {
   let summary = "attach #attn.schedule: block sizes, teams and stages";
   let description = [{
