@@ -32,6 +32,7 @@ static NamedAttrList getLaunchFigures(LLVM::LLVMFuncOp func) {
       {"extents", "cta.extents"},
       {"tensor_maps", "cta.tensor_maps"},
       {"persistent", "cta.persistent"},
+      {"follows", "cta.follows"},
       {"schedule", "attn.schedule"}};
   NamedAttrList figures;
   for (auto [name, attribute] : names)

@@ -17,9 +17,9 @@ using namespace fa;
 //===----------------------------------------------------------------------===//
 
 static constexpr Instruction kInstructions[] = {
-    Instruction::MmaSync, Instruction::CpAsync,    Instruction::Tma,
-    Instruction::Wgmma,   Instruction::SetMaxNReg, Instruction::Tcgen05,
-    Instruction::Fp8};
+    Instruction::MmaSync,        Instruction::CpAsync, Instruction::Tma,
+    Instruction::GridDepControl, Instruction::Wgmma,   Instruction::SetMaxNReg,
+    Instruction::Tcgen05,        Instruction::Fp8};
 
 llvm::ArrayRef<Instruction> fa::allInstructions() { return kInstructions; }
 
@@ -31,6 +31,8 @@ llvm::StringRef fa::instructionName(Instruction instruction) {
     return "cp.async";
   case Instruction::Tma:
     return "cp.async.bulk";
+  case Instruction::GridDepControl:
+    return "griddepcontrol";
   case Instruction::Wgmma:
     return "wgmma";
   case Instruction::SetMaxNReg:
@@ -52,7 +54,7 @@ static constexpr InstructionSet kAmpere = {Instruction::MmaSync,
 static constexpr InstructionSet kAda =
     kAmpere | InstructionSet{Instruction::Fp8};
 static constexpr InstructionSet kHopper =
-    kAda | InstructionSet{Instruction::Tma};
+    kAda | InstructionSet{Instruction::Tma, Instruction::GridDepControl};
 // What follows exists on one architecture alone, the names with an `a`.
 static constexpr InstructionSet kHopperOnly =
     kHopper | InstructionSet{Instruction::Wgmma, Instruction::SetMaxNReg};

@@ -73,6 +73,7 @@ public:
     recording = this;
     paramInfo = device.api().funcGetParamInfo;
     table.launchKernel = record;
+    table.launchKernelEx = nullptr;
     rt::overrideDriver(&table);
   }
   ~LaunchRecorder() {

@@ -59,6 +59,7 @@ static DriverApi loadDriver() {
   loadDriverSymbol(api.threadExchangeStreamCaptureMode,
                    "cuThreadExchangeStreamCaptureMode", /*optional=*/true);
   loadDriverSymbol(api.launchKernel, "cuLaunchKernel");
+  loadDriverSymbol(api.launchKernelEx, "cuLaunchKernelEx", /*optional=*/true);
   loadDriverSymbol(api.occupancyMaxActiveBlocksPerMultiprocessor,
                    "cuOccupancyMaxActiveBlocksPerMultiprocessor");
   loadDriverSymbol(api.tensorMapEncodeTiled, "cuTensorMapEncodeTiled",

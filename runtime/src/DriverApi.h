@@ -41,12 +41,30 @@ inline constexpr int kComputeCapabilityMinor = 76;
 inline constexpr int kMaxDynamicSharedBytes = 8;
 inline constexpr int kCaptureModeRelaxed = 2;
 inline constexpr int kMultiprocessorCount = 16;
+inline constexpr int kLaunchProgrammaticSerialization = 6;
 inline constexpr int kTensorMapFloat16 = 6;
 inline constexpr int kTensorMapFloat32 = 7;
 inline constexpr int kTensorMapBFloat16 = 9;
 inline constexpr int kTensorMapInterleaveNone = 0;
 inline constexpr int kTensorMapPromotionL2_256 = 3;
 inline constexpr int kTensorMapOutOfBoundsZero = 0;
+
+/// cuda.h's CUlaunchAttribute, of those whose value is a number.
+struct CuLaunchAttribute {
+  int id;
+  int padding;
+  int value;
+  unsigned char rest[60];
+};
+
+/// cuda.h's CUlaunchConfig.
+struct CuLaunchConfig {
+  unsigned grid[3], block[3];
+  unsigned sharedBytes;
+  CuStream stream;
+  CuLaunchAttribute *attributes;
+  unsigned numAttributes;
+};
 
 /// The driver's functions. Those marked optional are null in old drivers.
 struct DriverApi {
@@ -73,6 +91,9 @@ struct DriverApi {
   CuResult (*launchKernel)(CuFunction, unsigned, unsigned, unsigned, unsigned,
                            unsigned, unsigned, unsigned, CuStream, void **,
                            void **) = nullptr;
+  /// Optional: the same with attributes.
+  CuResult (*launchKernelEx)(const CuLaunchConfig *, CuFunction, void **,
+                             void **) = nullptr;
   /// Optional: writes the 128 bytes of a tensor map. Data type, rank, address,
   /// sizes, strides in bytes, box, steps, then interleaving, swizzle, promotion
   /// and what is read out of bounds.

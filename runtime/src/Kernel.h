@@ -133,6 +133,8 @@ struct GridLaunch {
   /// Of a persistent kernel: the most blocks that it wants on a
   /// multiprocessor; 0 of any other.
   int32_t blocksPerSM = 0;
+  /// It may begin before the launch before it has ended: it waits by itself.
+  bool follows = false;
   int32_t block = 0, sharedBytes = 0, registers = 0, spillBytes = 0;
 };
 

@@ -106,6 +106,24 @@ unsigned fa::rt::gridSize(const Kernel &kernel,
   return countBlocks(kernel, extents);
 }
 
+/// A launch that may begin before the one before it in its stream has ended.
+static CuResult launchFollowing(const DriverApi &api, CuFunction function,
+                                unsigned blocks, const GridLaunch &launch,
+                                CuStream stream, void **params) {
+  CuLaunchAttribute attribute = {};
+  attribute.id = kLaunchProgrammaticSerialization;
+  attribute.value = 1;
+  CuLaunchConfig config = {};
+  config.grid[0] = blocks;
+  config.block[0] = unsigned(launch.block);
+  config.grid[1] = config.grid[2] = config.block[1] = config.block[2] = 1;
+  config.sharedBytes = unsigned(launch.sharedBytes);
+  config.stream = stream;
+  config.attributes = &attribute;
+  config.numAttributes = 1;
+  return api.launchKernelEx(&config, function, params, nullptr);
+}
+
 void fa::rt::launchGrid(const Kernel &kernel, const GridLaunch &launch,
                         const CurrentDevice &device, CuFunction function,
                         unsigned blocks, ParamList &list,
@@ -116,9 +134,13 @@ void fa::rt::launchGrid(const Kernel &kernel, const GridLaunch &launch,
   for (const TensorMapParam &map : launch.tensorMaps)
     list.add(encodeTensorMap(kernel, map, params, device.device));
   const DriverApi &api = driver();
-  CuResult result = api.launchKernel(
-      function, blocks, 1, 1, unsigned(launch.block), 1, 1,
-      unsigned(launch.sharedBytes), stream, list.addresses(), nullptr);
+  CuResult result =
+      launch.follows && api.launchKernelEx
+          ? launchFollowing(api, function, blocks, launch, stream,
+                            list.addresses())
+          : api.launchKernel(function, blocks, 1, 1, unsigned(launch.block), 1,
+                             1, unsigned(launch.sharedBytes), stream,
+                             list.addresses(), nullptr);
   if (result != kCudaSuccess)
     api.check(result, "launching kernel " + kernel.name);
 }

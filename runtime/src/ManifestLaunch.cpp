@@ -92,6 +92,7 @@ void fa::rt::readGridLaunch(const JsonField &field, const Kernel &kernel,
   if (field.has("blocks_per_sm"))
     launch.blocksPerSM =
         int32_t(field["blocks_per_sm"].integer(1, kMaxBlocksPerSM));
+  launch.follows = field.has("follows") && field["follows"].boolean();
   launch.block = int32_t(field["block"].integer(1, kMaxThreadsPerBlock));
   launch.sharedBytes = int32_t(field["shared_bytes"].integer(0, kMaxInt32));
   // PTX has no report of ptxas yet.

@@ -40,6 +40,18 @@ static_assert(rt::kTensorMapPromotionL2_256 ==
               CU_TENSOR_MAP_L2_PROMOTION_L2_256B);
 static_assert(rt::kTensorMapOutOfBoundsZero ==
               CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+static_assert(rt::kLaunchProgrammaticSerialization ==
+              CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION);
+static_assert(sizeof(rt::CuLaunchAttribute) == sizeof(CUlaunchAttribute));
+static_assert(offsetof(rt::CuLaunchAttribute, value) ==
+              offsetof(CUlaunchAttribute, value));
+static_assert(sizeof(rt::CuLaunchConfig) == sizeof(CUlaunchConfig));
+static_assert(offsetof(rt::CuLaunchConfig, stream) ==
+              offsetof(CUlaunchConfig, hStream));
+static_assert(offsetof(rt::CuLaunchConfig, attributes) ==
+              offsetof(CUlaunchConfig, attrs));
+static_assert(offsetof(rt::CuLaunchConfig, numAttributes) ==
+              offsetof(CUlaunchConfig, numAttrs));
 static_assert(rt::kCaptureModeRelaxed == CU_STREAM_CAPTURE_MODE_RELAXED);
 static_assert(sizeof(CUresult) == sizeof(rt::CuResult));
 static_assert(std::is_same_v<CUcontext, rt::CuContext>);

@@ -120,6 +120,21 @@ static CuResult launchKernel(CuFunction function, unsigned gx, unsigned gy,
   return result;
 }
 
+static CuResult launchKernelEx(const CuLaunchConfig *config,
+                               CuFunction function, void **params,
+                               void **extra) {
+  CuResult result =
+      launchKernel(function, config->grid[0], config->grid[1], config->grid[2],
+                   config->block[0], config->block[1], config->block[2],
+                   config->sharedBytes, config->stream, params, extra);
+  std::lock_guard<std::mutex> lock(mutex);
+  for (unsigned n = 0; n < config->numAttributes; ++n)
+    fake->launches.back().follows |=
+        config->attributes[n].id == kLaunchProgrammaticSerialization &&
+        config->attributes[n].value == 1;
+  return result;
+}
+
 static CuResult tensorMapEncodeTiled(void *map, int type, uint32_t rank,
                                      void *address, const uint64_t *dims,
                                      const uint64_t *strides,
@@ -157,6 +172,7 @@ FakeDriver::FakeDriver() {
   table.occupancyMaxActiveBlocksPerMultiprocessor = occupancy;
   table.threadExchangeStreamCaptureMode = exchangeCaptureMode;
   table.launchKernel = launchKernel;
+  table.launchKernelEx = launchKernelEx;
   table.tensorMapEncodeTiled = tensorMapEncodeTiled;
   overrideDriver(&table);
 }

@@ -24,6 +24,7 @@ struct RecordedLaunch {
   unsigned grid[3], block[3], sharedBytes;
   rt::CuStream stream;
   std::vector<uint64_t> slots;
+  bool follows = false; ///< it may begin before the one before it has ended
 };
 
 /// A tensor map as the driver was asked for it.

@@ -220,7 +220,7 @@ static json blockPlan() {
     {"entry": "follow", "args": ["q", "list"],
      "grid": [{"arg": 0, "dim": 2, "tile": 1}, {"arg": 0, "dim": 1, "tile": 1}],
      "tensor_maps": [{"tensor": "k", "rows": 64, "cols": 128, "swizzle": 128}],
-     "blocks_per_sm": 1,
+     "blocks_per_sm": 1, "follows": true,
      "block": 384, "shared_bytes": 1024, "registers": 168, "spill_bytes": 0}
   ])");
   return entry;
@@ -235,6 +235,8 @@ TEST_F(Plan, LaunchesMayMapTensorsAndBePersistent) {
   EXPECT_EQ(fake.launches[0].grid[0], 4u) << "200 keys in blocks of 64";
   EXPECT_EQ(fake.launches[1].grid[0], 4u) << "8 heads on 4 multiprocessors";
   EXPECT_EQ(fake.count("tensorMapEncodeTiled"), 1u);
+  EXPECT_FALSE(fake.launches[0].follows);
+  EXPECT_TRUE(fake.launches[1].follows) << "it waits by itself";
   // Two batches of ceil(200 / 64) + 1 entries.
   params.workspace_bytes = 39;
   EXPECT_NE(failureOf([&] {

@@ -19,14 +19,14 @@
 // RUN: sed "s/constant 3 : i32/constant 1000000 : i32/" %s | fa-run - --fa2=level=cta --on=sim --check --sizes=B=1,Hq=1,Hkv=1,Sq=70,Skv=130
 
 // The class of each block; the lists; attention, whose copies read the next block's number before they go out.
-// CHECK: gpu.func @attention_0
+// CHECK: gpu.func @attention_0{{.*}}cta.followed
 // CHECK: cta.any
 // CHECK: %[[CLASS:.*]] = scf.if
 // CHECK: memref.store %[[CLASS]]
 // CHECK: gpu.func @attention_1
 // CHECK: scf.for
 // CHECK: memref.store
-// CHECK: gpu.func @attention_2
+// CHECK: gpu.func @attention_2{{.*}}cta.follows
 // CHECK: scf.for
 // CHECK: memref.load
 // CHECK: cta.consume

@@ -49,7 +49,7 @@ TEST(Instructions, HaveNamesOfTheirOwn) {
   std::set<std::string> names;
   for (Instruction instruction : allInstructions())
     EXPECT_TRUE(names.insert(instructionName(instruction).str()).second);
-  EXPECT_EQ(names.size(), 7u);
+  EXPECT_EQ(names.size(), 8u);
 }
 
 /// PTX of one instruction of the group, on the registers and buffers of
@@ -64,6 +64,8 @@ const char *sampleOf(Instruction instruction) {
   case Instruction::Tma:
     return "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier"
            "::complete_tx::bytes [buffer], [global, {a, a}], [barrier];";
+  case Instruction::GridDepControl:
+    return "griddepcontrol.wait;";
   case Instruction::Wgmma:
     return "wgmma.fence.sync.aligned;";
   case Instruction::SetMaxNReg:

@@ -26,13 +26,14 @@ namespace fa {
 /// Groups of instructions that a kernel is built on, and that only some GPUs
 /// have.
 enum class Instruction : uint8_t {
-  MmaSync,    ///< mma.sync on f16 and bf16
-  CpAsync,    ///< cp.async, 16 bytes a thread
-  Tma,        ///< cp.async.bulk (tensors too), mbarriers that count bytes
-  Wgmma,      ///< wgmma.mma_async of a warpgroup
-  SetMaxNReg, ///< setmaxnreg: registers move between warpgroups
-  Tcgen05,    ///< tcgen05: products in tensor memory
-  Fp8,        ///< products of e4m3 and e5m2
+  MmaSync,        ///< mma.sync on f16 and bf16
+  CpAsync,        ///< cp.async, 16 bytes a thread
+  Tma,            ///< cp.async.bulk (tensors too), mbarriers that count bytes
+  GridDepControl, ///< griddepcontrol: a launch begins before another's end
+  Wgmma,          ///< wgmma.mma_async of a warpgroup
+  SetMaxNReg,     ///< setmaxnreg: registers move between warpgroups
+  Tcgen05,        ///< tcgen05: products in tensor memory
+  Fp8,            ///< products of e4m3 and e5m2
 };
 
 /// All of them, in the enum's order.

@@ -12,6 +12,7 @@
 
 #include "Hopper.h"
 #include "fa/Conversion/CtaToNVVM/Passes.h"
+#include "fa/Dialect/Cta/IR/LaunchPlan.h"
 #include "fa/Support/GpuModules.h"
 #include "fa/Target/Target.h"
 #include "mlir/Conversion/Passes.h"
@@ -140,10 +141,29 @@ static LogicalResult lowerToHopper(gpu::GPUFuncOp func) {
   return convertFragments(kernel, converter, std::move(patterns));
 }
 
+/// Lets the launch behind `func` begin while `func` runs, and has `func` wait
+/// for the one before it: what a launch costs passes meanwhile. Where the
+/// target has no such launches, they follow one another by themselves.
+static void overlapLaunches(gpu::GPUFuncOp func, const fa::Target &target) {
+  if (!target.has(Instruction::GridDepControl)) {
+    func->removeAttr(cta::kFollowsAttr);
+    return;
+  }
+  auto b = ImplicitLocOpBuilder::atBlockBegin(func.getLoc(),
+                                              &func.getBody().front());
+  if (func->hasAttr(cta::kFollowedAttr))
+    NVVM::GriddepcontrolOp::create(b,
+                                   NVVM::GridDepActionKind::launch_dependents);
+  if (func->hasAttr(cta::kFollowsAttr))
+    NVVM::GriddepcontrolOp::create(b, NVVM::GridDepActionKind::wait);
+}
+
 LogicalResult fa::lowerTiles(gpu::GPUFuncOp func, const fa::Target &target) {
-  if (target.has(Instruction::Wgmma) && hasWarpgroups(func))
-    return lowerToHopper(func);
-  return lowerToAmpere(func);
+  bool isHopper = target.has(Instruction::Wgmma) && hasWarpgroups(func);
+  if (failed(isHopper ? lowerToHopper(func) : lowerToAmpere(func)))
+    return failure();
+  overlapLaunches(func, target);
+  return success();
 }
 
 /// Cleans per-thread code.

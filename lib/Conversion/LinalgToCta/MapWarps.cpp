@@ -81,6 +81,9 @@ private:
     gpu::GPUModuleOp module = moduleOf(function);
     modules.insert(module);
     builder.setInsertionPointToEnd(module.getBody());
+    gpu::GPUFuncOp before;
+    for (auto kernel : module.getOps<gpu::GPUFuncOp>())
+      before = kernel;
     FailureOr<gpu::GPUFuncOp> kernel =
         mapToThreadBlock(builder, function, {schedule.teams, schedule.warps},
                          schedule.partition);
@@ -92,10 +95,16 @@ private:
     (*kernel)->setAttr("cta.stages",
                        builder.getI64IntegerAttr(schedule.stages));
     ++numKernels;
-    if (function->hasAttr(cta::kPlanAttr))
-      declareKernel(function, module);
-    else
+    if (!function->hasAttr(cta::kPlanAttr)) {
       function.erase();
+      return success();
+    }
+    // A plan calls its kernels in the order of their functions.
+    if (before) {
+      before->setAttr(cta::kFollowedAttr, builder.getUnitAttr());
+      (*kernel)->setAttr(cta::kFollowsAttr, builder.getUnitAttr());
+    }
+    declareKernel(function, module);
     return success();
   }
 

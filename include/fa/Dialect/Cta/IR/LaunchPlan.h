@@ -23,6 +23,12 @@ constexpr llvm::StringLiteral kPlanAttr = "cta.plan";
 /// that it stands for, whose arguments are the call's operands.
 constexpr llvm::StringLiteral kKernelAttr = "cta.kernel";
 
+/// Of a kernel of a plan: it is launched right behind the one before it in its
+/// module, or right before the one behind it. Where the GPU can begin a launch
+/// before the one before it has ended, it waits for that by itself.
+constexpr llvm::StringLiteral kFollowsAttr = "cta.follows";
+constexpr llvm::StringLiteral kFollowedAttr = "cta.followed";
+
 /// The operand of a plan's call that `result` is, written: the last operands
 /// are what a kernel writes to, one for each result.
 inline mlir::Value getDestination(mlir::OpResult result) {
