@@ -54,15 +54,19 @@ if(FLASHLOOM_PRECOMPILE)
     <mlir/IR/PatternMatch.h>)
 endif()
 
-# add_fa_library(NAME FILE... [DEPENDS TARGET...] [LINK_LIBS LIB...])
-# A static library of the compiler. All of them link the one MLIR dylib; mixing in MLIR's component archives would give
+# add_fa_library(NAME FILE... [NOT_INSTALLED] [DEPENDS TARGET...] [LINK_LIBS LIB...])
+# A static library of the compiler, installed unless NOT_INSTALLED. All of them link the one MLIR dylib; mixing in MLIR's component archives would give
 # a process two copies of every registry.
 function(add_fa_library name)
-  cmake_parse_arguments(ARG "" "" "DEPENDS;LINK_LIBS" ${ARGN})
+  cmake_parse_arguments(ARG "NOT_INSTALLED" "" "DEPENDS;LINK_LIBS" ${ARGN})
   add_library(${name} STATIC ${ARG_UNPARSED_ARGUMENTS})
   llvm_update_compile_flags(${name})
   target_link_libraries(${name} PUBLIC ${ARG_LINK_LIBS} MLIR LLVM)
+  target_compile_features(${name} INTERFACE cxx_std_17)
   add_dependencies(${name} fa-headers ${ARG_DEPENDS})
+  if(NOT ARG_NOT_INSTALLED)
+    set_property(GLOBAL APPEND PROPERTY FLASHLOOM_LIBRARIES ${name})
+  endif()
   if(FLASHLOOM_PRECOMPILE)
     target_precompile_headers(${name} REUSE_FROM fa-precompiled)
   endif()

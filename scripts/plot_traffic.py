@@ -13,15 +13,16 @@ import subprocess
 import sys
 import tempfile
 
+from svg import BLUE, GREEN, ORANGE, TEXT, dot, grid_line, line, open_picture, text
+
 N, D, ELEMENT_BYTES, STATE_BYTES = 2048, 128, 2, 4
 MEMORIES = [16, 32, 64, 128, 256]
 MIB = 2 ** 20
 
-# What each kind of loops is called in the CSV and in the picture, and its colour, which does on white and on black.
-SERIES = {"standard": ("standard attention", "#2da44e"),
-          "v1": ("V1: KV outside", "#d9730d"),
-          "v2": ("V2: Q outside", "#2f81f7")}
-TEXT = "#7d8590"
+# What each kind of loops is called in the CSV and in the picture, and its colour.
+SERIES = {"standard": ("standard attention", GREEN),
+          "v1": ("V1: KV outside", ORANGE),
+          "v2": ("V2: Q outside", BLUE)}
 
 # The picture and its axes, in pixels; both axes are logarithmic.
 WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 640, 380, 70, 170, 44, 52
@@ -73,21 +74,12 @@ def place_y(count):
     return HEIGHT - BOTTOM - (HEIGHT - TOP - BOTTOM) * share
 
 
-def text(x, y, words, anchor="middle", colour=TEXT, more=""):
-    return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" fill="{colour}"{more}>{words}</text>'
-
-
-def line(points, colour, more=""):
-    path = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
-    return f'<polyline points="{path}" fill="none" stroke="{colour}"{more}/>'
-
-
 def axes():
     end = WIDTH - RIGHT
     yield text(LEFT, 20, f"Bytes moved: N = {N}, D = {D}, bf16, one head", "start")
     for power in range(int(math.log2(BYTES_RANGE[0])), int(math.log2(BYTES_RANGE[1])) + 1):
         y = place_y(2 ** power * MIB)
-        yield line([(LEFT, y), (end, y)], TEXT, ' stroke-opacity="0.3"')
+        yield grid_line(LEFT, y, end, y)
         yield text(LEFT - 8, y + 4, f"{2 ** power} MiB", "end")
     for kib in MEMORIES:
         yield text(place_x(kib), HEIGHT - BOTTOM + 20, f"{kib} KiB")
@@ -99,7 +91,7 @@ def series(loops, rows):
     points = [(place_x(kib), place_y(count)) for kib, count in rows]
     yield line(points, colour, ' stroke-width="2"')
     for x, y in points:
-        yield f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3.5" fill="{colour}"/>'
+        yield dot(x, y, colour)
     yield text(points[-1][0] + 10, points[-1][1] + 4, name, "start", colour)
     if loops != "standard":
         yield line([(place_x(kib), place_y(law(loops, kib))) for kib in (MEMORIES[0], MEMORIES[-1])], colour,
@@ -109,8 +101,7 @@ def series(loops, rows):
 def draw(path):
     with open(path, encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
-    print(f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" height="{HEIGHT}" '
-          'font-family="sans-serif" font-size="12">')
+    print(open_picture(WIDTH, HEIGHT))
     print(*axes(), sep="\n")
     for loops in SERIES:
         counts = [(int(row["memory_kib"]), int(row["load_bytes"]) + int(row["store_bytes"]))

@@ -1,4 +1,5 @@
-# Flashloom's lit suite. Features: ptxas, gpu, clang-format, git, torch, and the machine's name (x86_64).
+# Flashloom's lit suite. Features: ptxas, gpu, clang-format, git, pkg-config, pip, torch, thread-sanitizer, address-sanitizer,
+# and the machine's name (x86_64).
 #   --param verify-roundtrip=1   fa-opt prints, parses and compares each test's IR before the passes run
 #   --param torch-python=PATH    the Python that has PyTorch (the build's own)
 import os
@@ -72,6 +73,14 @@ if has_clang_format():
     config.available_features.add("clang-format")
 if succeeds("git", "-C", config.fa_source_dir, "ls-files"):
     config.available_features.add("git")
+if shutil.which("pkg-config"):
+    config.available_features.add("pkg-config")
+for program, feature in [("threads", "thread-sanitizer"), ("fuzz", "address-sanitizer")]:
+    if os.path.exists(os.path.join(config.fa_binary_dir, "bin", f"fa-runtime-{program}")):
+        config.available_features.add(feature)
+plain_addresses = "setarch --addr-no-randomize" if succeeds("setarch", "--addr-no-randomize", "true") else ""
+if succeeds(sys.executable, "-m", "pip", "--version"):
+    config.available_features.add("pip")
 torch_python = lit_config.params.get("torch-python", config.python)
 if succeeds(torch_python, "-c", TORCH_PROBE):
     config.available_features.add("torch")
@@ -86,11 +95,14 @@ for tool in ["fa-opt", "fa-run", "fa-gen", "fa-lsp-server", "fa-fuzz", "fa-bench
 
 config.substitutions += [
     ("%python", config.python),
+    ("%plain_addresses", plain_addresses),
     ("%torch_python", torch_python),
     ("%fake_cuda", os.path.join(config.fa_binary_dir, "runtime", "test", "fake-cuda", "libcuda.so.1")),
     ("%cmake", config.cmake),
+    ("%cc", config.cc),
     ("%nm", config.nm),
     ("%fa_source", config.fa_source_dir),
+    ("%fa_build", config.fa_binary_dir),
     ("%fa_bin", os.path.join(config.fa_binary_dir, "bin")),
     ("%fa_lib", os.path.join(config.fa_binary_dir, "lib")),
 ]

@@ -159,7 +159,7 @@ int Ablation::run() {
                  library.directory().c_str());
     return kFailed;
   }
-  std::fprintf(stderr, "# %s\n", device.describe().c_str());
+  std::fprintf(stderr, "# %s\n", describeSetup(device, library).c_str());
   if (options.csv)
     std::fputs(kCsvHeader, stdout);
   int status = kOk;

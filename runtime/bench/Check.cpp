@@ -410,6 +410,7 @@ int fa::bench::runSelftest(const Options &options, rt::Library &library,
   int status = Checker(small, library, device).run();
   std::chrono::duration<double> seconds =
       std::chrono::steady_clock::now() - start;
-  std::printf("%s in %.1f s\n", device.describe().c_str(), seconds.count());
+  std::printf("%s: %.1f s\n", describeSetup(device, library).c_str(),
+              seconds.count());
   return status;
 }

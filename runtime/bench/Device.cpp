@@ -7,8 +7,8 @@
 
 #include "Device.h"
 
+#include "CurrentDevice.h"
 #include "Failure.h"
-#include "ModuleCache.h"
 
 #include <algorithm>
 #include <chrono>
@@ -24,7 +24,6 @@ static constexpr int kHangStatus = 3;
 static DeviceApi loadApi() {
   DeviceApi api;
   loadDriverSymbol(api.init, "cuInit");
-  loadDriverSymbol(api.driverGetVersion, "cuDriverGetVersion");
   loadDriverSymbol(api.deviceGet, "cuDeviceGet");
   loadDriverSymbol(api.deviceGetName, "cuDeviceGetName");
   loadDriverSymbol(api.deviceGetPciBusId, "cuDeviceGetPCIBusId");
@@ -45,6 +44,8 @@ static DeviceApi loadApi() {
   loadDriverSymbol(api.eventRecord, "cuEventRecord");
   loadDriverSymbol(api.eventElapsedTime, "cuEventElapsedTime");
   loadDriverSymbol(api.eventDestroy, "cuEventDestroy_v2");
+  loadDriverSymbol(api.funcGetParamInfo, "cuFuncGetParamInfo",
+                   /*optional=*/true);
   loadDriverSymbol(api.streamWaitValue32, "cuStreamWaitValue32_v2",
                    /*optional=*/true);
   return api;
@@ -67,12 +68,7 @@ std::string Device::name() const {
   return name;
 }
 
-std::string Device::driverVersion() const {
-  int version = 0;
-  check(functions.driverGetVersion(&version), "cuDriverGetVersion");
-  return std::to_string(version / 1000) + "." +
-         std::to_string(version % 1000 / 10);
-}
+std::string Device::driverVersion() const { return rt::driver().release(); }
 
 std::string Device::describe() const {
   return name() + ", " + rt::currentCapability().str() + ", CUDA driver " +

@@ -15,6 +15,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <cstring>
 #include <memory>
 #include <set>
 #include <tuple>
@@ -33,16 +34,87 @@ struct LibraryDeleter {
 };
 } // namespace
 
+namespace {
+
+/// Where a parameter lies among a kernel's.
+struct ParamPlace {
+  size_t offset, size;
+};
+
+/// A launch as the driver got it, its parameters as the kernel reads them.
+struct DriverLaunch {
+  rt::CuFunction function;
+  unsigned grid, block, sharedBytes;
+  std::vector<ParamPlace> places;
+  std::vector<unsigned char> bytes;
+
+  /// Starts it again: by the address of each parameter, as the library does, or
+  /// by that of all.
+  void start(const rt::DriverApi &api, rt::CuStream stream, bool asBuffer) {
+    std::vector<void *> addresses;
+    for (const ParamPlace &place : places)
+      addresses.push_back(&bytes[place.offset]);
+    size_t size = bytes.size();
+    void *list[] = {kLaunchBufferPointer, bytes.data(), kLaunchBufferSize,
+                    &size, kLaunchEnd};
+    rt::CuResult result = api.launchKernel(
+        function, grid, 1, 1, block, 1, 1, sharedBytes, stream,
+        asBuffer ? nullptr : addresses.data(), asBuffer ? list : nullptr);
+    if (result != rt::kCudaSuccess)
+      api.check(result, "launching a kernel again");
+  }
+};
+
+/// Notes, while it lives, what the driver is asked to launch, which it does not
+/// pass on. One at a time.
+class LaunchRecorder {
+public:
+  explicit LaunchRecorder(const Device &device) : table(rt::driver()) {
+    recording = this;
+    paramInfo = device.api().funcGetParamInfo;
+    table.launchKernel = record;
+    rt::overrideDriver(&table);
+  }
+  ~LaunchRecorder() {
+    rt::overrideDriver(nullptr);
+    recording = nullptr;
+  }
+  LaunchRecorder(const LaunchRecorder &) = delete;
+  LaunchRecorder &operator=(const LaunchRecorder &) = delete;
+
+  std::vector<DriverLaunch> launches;
+
+private:
+  static rt::CuResult record(rt::CuFunction function, unsigned grid, unsigned,
+                             unsigned, unsigned block, unsigned, unsigned,
+                             unsigned sharedBytes, rt::CuStream, void **params,
+                             void **) {
+    DriverLaunch launch{function, grid, block, sharedBytes, {}, {}};
+    ParamPlace place;
+    for (size_t i = 0; recording->paramInfo(function, i, &place.offset,
+                                            &place.size) == rt::kCudaSuccess;
+         ++i) {
+      launch.places.push_back(place);
+      launch.bytes.resize(place.offset + place.size);
+      std::memcpy(&launch.bytes[place.offset], params[i], place.size);
+    }
+    recording->launches.push_back(std::move(launch));
+    return rt::kCudaSuccess;
+  }
+
+  static LaunchRecorder *recording;
+  rt::DriverApi table;
+  rt::CuResult (*paramInfo)(rt::CuFunction, size_t, size_t *, size_t *);
+};
+LaunchRecorder *LaunchRecorder::recording;
+
+} // namespace
+
 /// The microseconds of a call, in each batch of calls. The GPU starts nothing
 /// meanwhile: where its queue drains, queueing waits for it now and then.
+template <typename Call>
 static std::vector<double> timeCalls(const Options &options,
-                                     const Device &device, fa_library *library,
-                                     const fa_forward_params &params) {
-  auto stream = reinterpret_cast<fa_stream>(device.stream());
-  auto call = [&] {
-    if (fa_forward(library, &params, stream))
-      throw rt::Failure(FA_INVALID_ARGUMENT, fa_last_error());
-  };
+                                     const Device &device, Call call) {
   Gate gate(device);
   call(); // loads the module
   std::vector<double> times;
@@ -61,13 +133,52 @@ static std::vector<double> timeCalls(const Options &options,
   return times;
 }
 
+static void forward(fa_library *library, const fa_forward_params &params,
+                    const Device &device) {
+  auto stream = reinterpret_cast<fa_stream>(device.stream());
+  if (fa_forward(library, &params, stream))
+    throw rt::Failure(FA_INVALID_ARGUMENT, fa_last_error());
+}
+
+/// What a call asks the driver to launch; nothing where the driver does not say
+/// where parameters lie.
+static std::vector<DriverLaunch> recordLaunches(fa_library *library,
+                                                const fa_forward_params &params,
+                                                const Device &device) {
+  if (!device.api().funcGetParamInfo)
+    return {};
+  LaunchRecorder recorder(device);
+  forward(library, params, device);
+  return std::move(recorder.launches);
+}
+
+/// What the driver's launches alone take, by addresses and by a buffer, and
+/// what is left of `total`: three columns, empty where nothing was recorded.
+static std::string describeParts(const Options &options, const Device &device,
+                                 std::vector<DriverLaunch> launches,
+                                 double total) {
+  if (launches.empty())
+    return ",,";
+  double parts[2];
+  for (bool asBuffer : {false, true})
+    parts[asBuffer] = median(timeCalls(options, device, [&] {
+      for (DriverLaunch &launch : launches)
+        launch.start(rt::driver(), device.stream(), asBuffer);
+    }));
+  char text[64];
+  std::snprintf(text, sizeof(text), "%.2f,%.2f,%.2f", parts[0], parts[1],
+                total - parts[0]);
+  return text;
+}
+
 int fa::bench::runLaunch(const Options &options, rt::Library &library,
                          const Device &device) {
   fa_library *opened = nullptr;
   if (fa_library_open(library.directory().c_str(), &opened))
     throw rt::Failure(FA_INVALID_ARGUMENT, fa_last_error());
   std::unique_ptr<fa_library, LibraryDeleter> owner(opened);
-  std::printf("dtype,head_dim,variant,median_us,least_us\n");
+  std::printf("dtype,head_dim,variant,median_us,least_us,driver_us,"
+              "buffer_us,ours_us\n");
   std::set<std::tuple<int, int64_t, int64_t, std::string>> seen;
   for (size_t index : fittingKernels(options, library)) {
     const rt::Kernel &kernel = library.kernels()[index];
@@ -87,10 +198,15 @@ int fa::bench::runLaunch(const Options &options, rt::Library &library,
     extras.addTo(params);
     Workspace workspace(device, library, index, rt::checkProblem(&params),
                         params);
-    std::vector<double> times = timeCalls(options, device, opened, params);
-    std::printf("%s,%lld,%s,%.2f,%.2f\n", rt::dtypeName(kernel.dtype),
+    std::vector<double> times =
+        timeCalls(options, device, [&] { forward(opened, params, device); });
+    std::printf("%s,%lld,%s,%.2f,%.2f,%s\n", rt::dtypeName(kernel.dtype),
                 static_cast<long long>(kernel.headDim), kernel.variant.c_str(),
-                median(times), *std::min_element(times.begin(), times.end()));
+                median(times), *std::min_element(times.begin(), times.end()),
+                describeParts(options, device,
+                              recordLaunches(opened, params, device),
+                              median(times))
+                    .c_str());
     std::fflush(stdout);
   }
   return seen.empty() ? kFailed : kOk;

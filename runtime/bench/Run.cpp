@@ -10,6 +10,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "CurrentDevice.h"
 #include "Failure.h"
 #include "Float16.h"
 #include "Npy.h"

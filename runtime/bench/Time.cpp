@@ -155,7 +155,7 @@ int Timer::run() {
     return kFailed;
   int status = kOk;
   std::unique_ptr<Buffers> buffers;
-  std::fprintf(stderr, "# %s\n", device.describe().c_str());
+  std::fprintf(stderr, "# %s\n", describeSetup(device, library).c_str());
   std::fputs(kCsvHeader, stdout);
   // Cells that are not decoding's have as many queries as keys.
   std::vector<size_t> kernels =

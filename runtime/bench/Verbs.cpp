@@ -7,9 +7,12 @@
 
 #include "Verbs.h"
 
+#include "CurrentDevice.h"
+
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <set>
 
 using namespace fa;
 using namespace fa::bench;
@@ -34,6 +37,18 @@ std::vector<size_t> fa::bench::fittingKernels(const Options &options,
                      : ("named like " + options.kernel + " ").c_str(),
                  device.str().c_str());
   return fitting;
+}
+
+std::string fa::bench::describeSetup(const Device &device,
+                                     const rt::Library &library) {
+  std::set<std::string> compilers;
+  for (const rt::Kernel &kernel : library.kernels())
+    if (!kernel.ptxas.empty())
+      compilers.insert(kernel.ptxas);
+  std::string text = device.describe();
+  for (const std::string &version : compilers)
+    text += ", ptxas " + version;
+  return text;
 }
 
 Sizes fa::bench::benchmarkSizes(const rt::Kernel &kernel, int64_t seq) {

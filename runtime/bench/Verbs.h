@@ -72,6 +72,10 @@ int runTime(const Options &options, rt::Library &library, const Device &device);
 std::vector<size_t> fittingKernels(const Options &options,
                                    const rt::Library &library);
 
+/// The device and its driver, and what compiled the library's cubins:
+/// "NVIDIA H200, sm_90, CUDA driver 13.0, ptxas 13.0".
+std::string describeSetup(const Device &device, const rt::Library &library);
+
 /// Tokens and model width of the benchmark, as in FlashAttention-3's paper.
 inline constexpr int64_t kTokens = 16384, kWidth = 2048;
 

@@ -10,6 +10,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "CurrentDevice.h"
 #include "Extras.h"
 #include "Failure.h"
 #include "KernelChoice.h"
@@ -87,6 +88,8 @@ static fa_kernel_info infoOf(const Kernel &kernel) {
   info.spill_bytes = kernel.spillBytes;
   return info;
 }
+
+int32_t fa_version(void) { return FA_VERSION; }
 
 const char *fa_last_error(void) { return lastError().c_str(); }
 
@@ -203,8 +206,9 @@ fa_status fa_forward(fa_library *library, const fa_forward_params *params,
     Problem problem = checkProblem(params);
     if (problem.empty())
       return;
-    size_t index = pickKernel(library->library, problem, currentCapability());
-    launch(library->library, index, problem, *params, stream);
+    const CurrentDevice device = currentDevice();
+    size_t index = pickKernel(library->library, problem, device.capability);
+    launchOn(device, library->library, index, problem, *params, stream);
   });
 }
 

@@ -15,6 +15,7 @@
 using namespace fa::rt;
 
 static std::atomic<const DriverApi *> overriding{nullptr};
+static std::atomic<unsigned> generation{1};
 
 /// Opens libcuda once; a failed attempt is repeated by the next call.
 static void *openLibrary() {
@@ -43,6 +44,8 @@ static DriverApi loadDriver() {
   DriverApi api;
   loadDriverSymbol(api.getErrorName, "cuGetErrorName");
   loadDriverSymbol(api.getErrorString, "cuGetErrorString");
+  loadDriverSymbol(api.driverGetVersion, "cuDriverGetVersion",
+                   /*optional=*/true);
   loadDriverSymbol(api.ctxGetCurrent, "cuCtxGetCurrent");
   loadDriverSymbol(api.ctxGetDevice, "cuCtxGetDevice");
   loadDriverSymbol(api.ctxPushCurrent, "cuCtxPushCurrent_v2");
@@ -72,6 +75,11 @@ const DriverApi &fa::rt::driver() {
 
 void fa::rt::overrideDriver(const DriverApi *table) {
   overriding.store(table, std::memory_order_release);
+  generation.fetch_add(1, std::memory_order_release);
+}
+
+unsigned fa::rt::driverGeneration() {
+  return generation.load(std::memory_order_acquire);
 }
 
 std::string DriverApi::describe(CuResult result) const {
@@ -81,6 +89,14 @@ std::string DriverApi::describe(CuResult result) const {
   if (getErrorString(result, &text) != kCudaSuccess || !text)
     return name;
   return std::string(name) + ": " + text;
+}
+
+std::string DriverApi::release() const {
+  int version = 0;
+  if (!driverGetVersion || driverGetVersion(&version) != kCudaSuccess)
+    return "";
+  return std::to_string(version / 1000) + "." +
+         std::to_string(version % 1000 / 10);
 }
 
 void DriverApi::check(CuResult result, const std::string &what) const {

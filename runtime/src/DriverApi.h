@@ -52,6 +52,9 @@ inline constexpr int kTensorMapOutOfBoundsZero = 0;
 struct DriverApi {
   CuResult (*getErrorName)(CuResult, const char **) = nullptr;
   CuResult (*getErrorString)(CuResult, const char **) = nullptr;
+  /// Optional: the CUDA release that the driver is for, 1000 * major + 10 *
+  /// minor.
+  CuResult (*driverGetVersion)(int *) = nullptr;
   CuResult (*ctxGetCurrent)(CuContext *) = nullptr;
   CuResult (*ctxGetDevice)(CuDevice *) = nullptr;
   CuResult (*ctxPushCurrent)(CuContext) = nullptr;
@@ -84,6 +87,9 @@ struct DriverApi {
 
   /// "CUDA_ERROR_...: text", or the number where the driver knows no name.
   std::string describe(CuResult result) const;
+
+  /// The CUDA release that the driver is for, "13.0"; "" where it does not say.
+  std::string release() const;
 };
 
 /// The address of a symbol of libcuda.so.1; null where the symbol is missing.
@@ -106,8 +112,13 @@ void loadDriverSymbol(Function &function, const char *name,
 /// Failure(FA_NO_DRIVER).
 const DriverApi &driver();
 
-/// Makes `driver()` return this table (null: the real driver again); for tests.
+/// Makes `driver()` return this table (null: the real driver again); for tests
+/// and measurements.
 void overrideDriver(const DriverApi *table);
+
+/// A number, at least 1, that is another one after each override: what was
+/// asked of one driver does not hold for the next.
+unsigned driverGeneration();
 
 } // namespace fa::rt
 

@@ -16,9 +16,9 @@ using namespace fa::rt;
 
 static const fa_extra *findExtra(const std::string &name,
                                  const fa_forward_params &params) {
-  for (const fa_extra *extra : extrasOf(params))
-    if (extra->name && name == extra->name)
-      return extra;
+  for (const fa_extra &extra : extrasOf(params))
+    if (extra.name && name == extra.name)
+      return &extra;
   return nullptr;
 }
 
@@ -40,18 +40,19 @@ static std::string extraNames(const Kernel &kernel) {
 
 /// Each extra of the caller is one of the kernel's, and there once.
 static void checkNames(const Kernel &kernel, const fa_forward_params &params) {
-  std::vector<const fa_extra *> extras = extrasOf(params);
-  for (size_t i = 0; i != extras.size(); ++i) {
+  const ExtraRange extras = extrasOf(params);
+  for (size_t i = 0; i != extras.count; ++i) {
+    const fa_extra &extra = extras.first[i];
     std::string place = "extras[" + std::to_string(i) + "]";
-    if (!extras[i]->name)
+    if (!extra.name)
       refuse(place, "name must not be NULL", "NULL");
-    std::string name = extras[i]->name;
+    std::string name = extra.name;
     if (!findParam(kernel, name))
       refuse(place,
              "name must be an extra argument of kernel " + kernel.name +
                  ", which takes " + extraNames(kernel),
              name);
-    if (findExtra(name, params) != extras[i])
+    if (findExtra(name, params) != &extra)
       refuse(place, "name must not occur twice", name);
   }
 }

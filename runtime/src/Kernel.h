@@ -18,6 +18,7 @@
 #include "flashloom/fa_runtime.h"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -158,6 +159,8 @@ struct Kernel : GridLaunch {
   std::string name, file, archText, pass, variant, pipeline, hash, ptxas,
       schedule;
   Format format = Format::Cubin;
+  /// Of the file, where the manifest has it.
+  std::optional<uint32_t> crc32;
   Architecture arch;
   fa_dtype dtype = FA_BF16;
   int64_t headDim = 0, headDimV = 0;

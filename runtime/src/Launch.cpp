@@ -14,72 +14,65 @@
 #include "TensorMap.h"
 
 #include <algorithm>
-#include <cstring>
 #include <limits>
 
 using namespace fa::rt;
 
-void fa::rt::packMemRef(const void *data, const std::vector<int64_t> &sizes,
-                        const std::vector<int64_t> &strides,
-                        std::vector<uint64_t> &slots) {
+void fa::rt::packMemRef(const void *data, int rank, const int64_t *sizes,
+                        const int64_t *strides, ParamList &list) {
   uint64_t address = reinterpret_cast<uintptr_t>(data);
-  slots.insert(slots.end(), {address, address, 0});
-  slots.insert(slots.end(), sizes.begin(), sizes.end());
+  list.add(address);
+  list.add(address);
+  list.add(uint64_t(0));
+  for (int dim = 0; dim < rank; ++dim)
+    list.add(uint64_t(sizes[dim]));
   // Along a dimension of size 1 the caller's stride may be anything, but a
   // kernel may form (and predicate off) addresses past the end: 0 keeps those
   // aligned and inside.
-  for (size_t dim = 0; dim != sizes.size(); ++dim)
-    slots.push_back(sizes[dim] == 1 ? 0 : strides[dim]);
+  for (int dim = 0; dim < rank; ++dim)
+    list.add(uint64_t(sizes[dim] == 1 ? 0 : strides[dim]));
 }
 
 /// Appends the last `rank` dimensions of a tensor.
-static void packTensor(const fa_tensor &tensor, int rank,
-                       std::vector<uint64_t> &slots) {
+static void packTensor(const fa_tensor &tensor, int rank, ParamList &list) {
   const int first = tensor.rank - rank;
-  packMemRef(tensor.data, {tensor.sizes + first, tensor.sizes + tensor.rank},
-             {tensor.strides + first, tensor.strides + tensor.rank}, slots);
+  packMemRef(tensor.data, rank, tensor.sizes + first, tensor.strides + first,
+             list);
 }
 
-static uint64_t floatSlot(float value) {
-  uint64_t slot = 0;
-  std::memcpy(&slot, &value, sizeof(value));
-  return slot;
-}
-
-/// The slot of an extra scalar.
-static uint64_t scalarSlot(const Param &param, const fa_extra &extra) {
+/// Appends an extra scalar.
+static void packScalar(const Param &param, const fa_extra &extra,
+                       ParamList &list) {
   if (param.dtype == FA_F32)
-    return floatSlot(extra.f32);
-  return param.isWide ? uint64_t(int64_t(extra.i32)) : uint32_t(extra.i32);
+    list.add(extra.f32);
+  else if (param.isWide)
+    list.add(uint64_t(int64_t(extra.i32)));
+  else
+    list.add(uint32_t(extra.i32));
 }
 
 void fa::rt::packParam(const Param &param, const Problem &problem,
-                       const fa_forward_params &params,
-                       std::vector<uint64_t> &slots) {
+                       const fa_forward_params &params, ParamList &list) {
   switch (param.kind) {
   case ParamKind::Tensor:
-    packTensor(tensorOf(param.argument, param.name, params), param.rank, slots);
+    packTensor(tensorOf(param.argument, param.name, params), param.rank, list);
     break;
   case ParamKind::F32:
-    slots.push_back(floatSlot(params.scale));
+    list.add(params.scale);
     break;
   case ParamKind::Index:
-    slots.push_back(sizeOf(param.argument, problem));
+    list.add(uint64_t(sizeOf(param.argument, problem)));
     break;
   case ParamKind::Scalar:
-    slots.push_back(scalarSlot(param, extraOf(param.name, params)));
+    packScalar(param, extraOf(param.name, params), list);
     break;
   }
 }
 
-std::vector<uint64_t> fa::rt::packParams(const Kernel &kernel,
-                                         const Problem &problem,
-                                         const fa_forward_params &params) {
-  std::vector<uint64_t> slots;
-  slots.reserve(64);
+void fa::rt::packParams(const Kernel &kernel, const Problem &problem,
+                        const fa_forward_params &params, ParamList &list) {
   for (const Param &param : kernel.params)
-    packParam(param, problem, params, slots);
-  return slots;
+    packParam(param, problem, params, list);
 }
 
 unsigned fa::rt::countBlocks(const Kernel &kernel,
@@ -114,39 +107,40 @@ unsigned fa::rt::gridSize(const Kernel &kernel,
 }
 
 void fa::rt::launchGrid(const Kernel &kernel, const GridLaunch &launch,
-                        CuFunction function, unsigned blocks,
-                        std::vector<uint64_t> slots,
+                        const CurrentDevice &device, CuFunction function,
+                        unsigned blocks, ParamList &list,
                         const fa_forward_params &params, CuStream stream) {
   if (launch.blocksPerSM)
-    blocks = std::min(blocks,
-                      unsigned(launch.blocksPerSM) * currentMultiprocessors());
-  std::vector<TensorMap> maps = encodeTensorMaps(kernel, launch, params);
-  std::vector<void *> addresses;
-  addresses.reserve(slots.size() + maps.size());
-  for (uint64_t &slot : slots)
-    addresses.push_back(&slot);
-  for (TensorMap &map : maps)
-    addresses.push_back(&map);
+    blocks =
+        std::min(blocks, unsigned(launch.blocksPerSM) * device.multiprocessors);
+  for (const TensorMapParam &map : launch.tensorMaps)
+    list.add(encodeTensorMap(kernel, map, params, device.device));
   const DriverApi &api = driver();
   CuResult result = api.launchKernel(
       function, blocks, 1, 1, unsigned(launch.block), 1, 1,
-      unsigned(launch.sharedBytes), stream, addresses.data(), nullptr);
+      unsigned(launch.sharedBytes), stream, list.addresses(), nullptr);
   if (result != kCudaSuccess)
     api.check(result, "launching kernel " + kernel.name);
 }
 
 void fa::rt::launch(Library &library, size_t index, const Problem &problem,
                     const fa_forward_params &params, CuStream stream) {
-  if (problem.empty())
-    return;
+  if (!problem.empty())
+    launchOn(currentDevice(), library, index, problem, params, stream);
+}
+
+void fa::rt::launchOn(const CurrentDevice &device, Library &library,
+                      size_t index, const Problem &problem,
+                      const fa_forward_params &params, CuStream stream) {
   const Kernel &kernel = library.kernel(index);
   checkExtras(kernel, problem, params);
   checkBatch(kernel, problem);
   if (!kernel.plan.launches.empty())
-    return launchPlan(library, index, problem, params, stream);
+    return launchPlan(device, library, index, problem, params, stream);
   requireNoSplits(kernel, params);
   checkRowStride(params);
-  checkTensorMaps(kernel, kernel, params);
-  launchGrid(kernel, kernel, library.function(index), gridSize(kernel, params),
-             packParams(kernel, problem, params), params, stream);
+  ParamList list;
+  packParams(kernel, problem, params, list);
+  launchGrid(kernel, kernel, device, library.functionOn(device, index),
+             gridSize(kernel, params), list, params, stream);
 }

@@ -13,25 +13,25 @@
 #ifndef FLASHLOOM_RUNTIME_LAUNCH_H
 #define FLASHLOOM_RUNTIME_LAUNCH_H
 
+#include "CurrentDevice.h"
 #include "Library.h"
+#include "ParamList.h"
 #include "Problem.h"
 
 namespace fa::rt {
 
-/// A kernel's parameters in the order and form in which the driver takes them:
-/// one slot each, at whose start the parameter's 4 or 8 bytes lie.
-std::vector<uint64_t> packParams(const Kernel &kernel, const Problem &problem,
-                                 const fa_forward_params &params);
+/// Appends a kernel's parameters but for its tensor maps.
+void packParams(const Kernel &kernel, const Problem &problem,
+                const fa_forward_params &params, ParamList &list);
 
-/// Appends an expanded memref descriptor: allocated and aligned pointer,
-/// offset, sizes, strides.
-void packMemRef(const void *data, const std::vector<int64_t> &sizes,
-                const std::vector<int64_t> &strides,
-                std::vector<uint64_t> &slots);
+/// Appends an expanded memref descriptor of `rank` dimensions: allocated and
+/// aligned pointer, offset, sizes, strides.
+void packMemRef(const void *data, int rank, const int64_t *sizes,
+                const int64_t *strides, ParamList &list);
 
 /// Appends what the kernel gets for `param`.
 void packParam(const Param &param, const Problem &problem,
-               const fa_forward_params &params, std::vector<uint64_t> &slots);
+               const fa_forward_params &params, ParamList &list);
 
 /// A factor of a grid: ceil(size / tile) + more.
 struct GridExtent {
@@ -43,12 +43,13 @@ struct GridExtent {
 unsigned countBlocks(const Kernel &kernel,
                      const std::vector<GridExtent> &extents);
 
-/// Starts one grid of `kernel` with the parameters in `slots`: of `blocks`
-/// blocks, or as many as `launch` wants on the device. Throws Failure.
+/// Starts one grid of `kernel` with the parameters in `list`, to which the
+/// tensor maps are appended: of `blocks` blocks, or as many as `launch` wants
+/// on the device. Throws Failure.
 void launchGrid(const Kernel &kernel, const GridLaunch &launch,
-                CuFunction function, unsigned blocks,
-                std::vector<uint64_t> slots, const fa_forward_params &params,
-                CuStream stream);
+                const CurrentDevice &device, CuFunction function,
+                unsigned blocks, ParamList &list,
+                const fa_forward_params &params, CuStream stream);
 
 /// Blocks of the one-dimensional grid. Throws Failure(FA_INVALID_ARGUMENT)
 /// over 2^31-1, the most that the driver takes.
@@ -58,6 +59,11 @@ unsigned gridSize(const Kernel &kernel, const fa_forward_params &params);
 /// other arguments fit, unless the problem is empty. Throws Failure.
 void launch(Library &library, size_t index, const Problem &problem,
             const fa_forward_params &params, CuStream stream);
+
+/// The same of a problem that is not empty, on the device that is current.
+void launchOn(const CurrentDevice &device, Library &library, size_t index,
+              const Problem &problem, const fa_forward_params &params,
+              CuStream stream);
 
 } // namespace fa::rt
 

@@ -7,6 +7,7 @@
 
 #include "Library.h"
 
+#include "CurrentDevice.h"
 #include "Failure.h"
 #include "Files.h"
 
@@ -34,12 +35,18 @@ const Kernel &Library::kernel(size_t index) const {
 }
 
 CuFunction Library::function(size_t index, size_t launch) {
-  const Kernel &found = kernel(index);
-  return modules.get(index, found, pathOf(found.file), launch);
+  return functionOn(currentDevice(), index, launch);
 }
 
-CuFunction Library::programFunction(size_t index) {
+CuFunction Library::functionOn(const CurrentDevice &device, size_t index,
+                               size_t launch) {
+  const Kernel &found = kernel(index);
+  return modules.get(device, index, found, pathOf(found.file), launch);
+}
+
+CuFunction Library::programFunction(const CurrentDevice &device, size_t index) {
   const Kernel &found = programs()[index];
   // Numbers behind those of the kernels.
-  return modules.get(kernels().size() + index, found, pathOf(found.file), 0);
+  return modules.get(device, kernels().size() + index, found,
+                     pathOf(found.file), 0);
 }

@@ -30,8 +30,12 @@ public:
   /// was not. Throws Failure.
   CuFunction function(size_t index, size_t launch = 0);
 
+  /// The same where the caller knows what is current.
+  CuFunction functionOn(const CurrentDevice &device, size_t index,
+                        size_t launch = 0);
+
   /// The same of a program.
-  CuFunction programFunction(size_t index);
+  CuFunction programFunction(const CurrentDevice &device, size_t index);
 
 private:
   std::string pathOf(const std::string &file) const;

@@ -21,6 +21,7 @@ using namespace fa::rt;
 namespace {
 
 constexpr int64_t kMaxInt32 = std::numeric_limits<int32_t>::max();
+constexpr int64_t kMaxUInt32 = std::numeric_limits<uint32_t>::max();
 
 /// What a parameter's name stands for, and the kind and rank it must have.
 struct KnownParam {
@@ -220,6 +221,8 @@ static Kernel readCode(const JsonField &field) {
   kernel.name = field["name"].name();
   kernel.file = readFileName(field["file"]);
   kernel.format = Format(field["format"].choice({"cubin", "ptx"}));
+  if (field.has("crc32"))
+    kernel.crc32 = uint32_t(field["crc32"].integer(0, kMaxUInt32));
   readArchitecture(field["arch"], kernel);
   kernel.hash = field["hash"].name();
   if (kernel.format == Format::Cubin)

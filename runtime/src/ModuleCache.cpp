@@ -8,7 +8,7 @@
 #include "ModuleCache.h"
 
 #include "Failure.h"
-#include "Files.h"
+#include "Image.h"
 
 using namespace fa::rt;
 
@@ -34,48 +34,26 @@ private:
 
 } // namespace
 
-CuContext fa::rt::currentContext() {
-  CuContext context = nullptr;
-  CuResult result = driver().ctxGetCurrent(&context);
-  if (result != kCudaErrorNotInitialized)
-    driver().check(result, "cuCtxGetCurrent");
-  if (!context)
-    throw Failure(FA_NO_DRIVER, "no CUDA context is current on this thread");
-  return context;
+/// What a module that cannot be loaded may suffer from: a cubin needs a driver
+/// that is for the CUDA release of its ptxas or a later one.
+static std::string releases(const Kernel &kernel) {
+  std::string release = driver().release();
+  if (kernel.ptxas.empty() || release.empty())
+    return "";
+  return " (compiled by ptxas " + kernel.ptxas + "; the driver is for CUDA " +
+         release + ")";
 }
 
-unsigned fa::rt::currentMultiprocessors() {
+static CuModule loadModule(const std::string &image, const Kernel &kernel,
+                           const std::string &path) {
   const DriverApi &api = driver();
-  CuDevice device = 0;
-  int count = 0;
-  api.check(api.ctxGetDevice(&device), "cuCtxGetDevice");
-  api.check(api.deviceGetAttribute(&count, kMultiprocessorCount, device),
-            "cuDeviceGetAttribute");
-  return unsigned(count);
-}
-
-ComputeCapability fa::rt::currentCapability() {
-  currentContext();
-  const DriverApi &api = driver();
-  CuDevice device = 0;
-  api.check(api.ctxGetDevice(&device), "cuCtxGetDevice");
-  ComputeCapability capability;
-  api.check(api.deviceGetAttribute(&capability.major, kComputeCapabilityMajor,
-                                   device),
-            "cuDeviceGetAttribute");
-  api.check(api.deviceGetAttribute(&capability.minor, kComputeCapabilityMinor,
-                                   device),
-            "cuDeviceGetAttribute");
-  return capability;
-}
-
-/// A number for a context: its id where the driver has ids, since the address
-/// of a destroyed context may be used again.
-static unsigned long long contextId(CuContext context) {
-  unsigned long long id = reinterpret_cast<uintptr_t>(context);
-  if (driver().ctxGetId)
-    driver().check(driver().ctxGetId(context, &id), "cuCtxGetId");
-  return id;
+  CuModule module = nullptr;
+  // PTX is text and needs the zero at its end, which std::string has.
+  CuResult result = api.moduleLoadData(&module, image.c_str());
+  if (result != kCudaSuccess)
+    throw Failure(FA_DRIVER_ERROR, path + ": loading failed: " +
+                                       api.describe(result) + releases(kernel));
+  return module;
 }
 
 static CuFunction functionOf(CuModule module, const std::string &entry,
@@ -104,24 +82,22 @@ functionsOf(CuModule module, const Kernel &kernel, const std::string &path) {
   return functions;
 }
 
-CuFunction ModuleCache::get(size_t index, const Kernel &kernel,
-                            const std::string &path, size_t launch) {
-  CuContext context = currentContext();
-  Key key(index, contextId(context));
+CuFunction ModuleCache::get(const CurrentDevice &device, size_t index,
+                            const Kernel &kernel, const std::string &path,
+                            size_t launch) {
+  Key key(index, device.contextId);
   std::lock_guard<std::mutex> lock(mutex);
   auto found = loaded.find(key);
   if (found != loaded.end())
     return found->second.functions[launch];
 
   const DriverApi &api = driver();
-  std::string image = readFile(path);
+  std::string image = readImage(path, kernel);
   RelaxedCapture relaxed;
-  CuModule module = nullptr;
-  // PTX is text and needs the zero at its end, which std::string has.
-  api.check(api.moduleLoadData(&module, image.c_str()), path + ": loading");
+  CuModule module = loadModule(image, kernel, path);
   try {
     std::vector<CuFunction> functions = functionsOf(module, kernel, path);
-    loaded[key] = {context, module, functions};
+    loaded[key] = {device.context, module, functions};
     return functions[launch];
   } catch (...) {
     api.moduleUnload(module);

@@ -8,7 +8,7 @@
 #ifndef FLASHLOOM_RUNTIME_MODULECACHE_H
 #define FLASHLOOM_RUNTIME_MODULECACHE_H
 
-#include "DriverApi.h"
+#include "CurrentDevice.h"
 #include "Kernel.h"
 
 #include <map>
@@ -26,8 +26,8 @@ public:
 
   /// The function of a kernel's launch in the current context. `index`
   /// identifies the kernel, `path` is its file. Throws Failure.
-  CuFunction get(size_t index, const Kernel &kernel, const std::string &path,
-                 size_t launch);
+  CuFunction get(const CurrentDevice &device, size_t index,
+                 const Kernel &kernel, const std::string &path, size_t launch);
 
 private:
   struct Loaded {
@@ -40,15 +40,6 @@ private:
   std::mutex mutex;
   std::map<Key, Loaded> loaded;
 };
-
-/// The current context. Throws Failure(FA_NO_DRIVER) where there is none.
-CuContext currentContext();
-
-/// The multiprocessors of the current context's device. Throws Failure.
-unsigned currentMultiprocessors();
-
-/// The capability of the current context's device. Throws Failure.
-ComputeCapability currentCapability();
 
 } // namespace fa::rt
 

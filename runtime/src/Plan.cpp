@@ -10,7 +10,6 @@
 #include "Extras.h"
 #include "Failure.h"
 #include "Launch.h"
-#include "TensorMap.h"
 #include "TensorView.h"
 
 #include <algorithm>
@@ -44,7 +43,7 @@ public:
 
   /// 0 where a size that makes the grid is 0: nothing is to be started.
   unsigned countBlocks(const PlannedLaunch &launch) const;
-  std::vector<uint64_t> packArguments(const PlannedLaunch &launch) const;
+  void packArguments(const PlannedLaunch &launch, ParamList &list) const;
 
 private:
   std::vector<int64_t> sizesOf(const Workspace &workspace) const;
@@ -217,8 +216,9 @@ int64_t fa::rt::chooseSplits(Library &library, size_t index,
   // 3. The best occupancy, then the first that is good enough.
   const PlannedLaunch &first = plan.launches.front();
   int64_t tiles = PlanLauncher(kernel, problem, params, 1).countBlocks(first);
-  int64_t places = residentBlocks(first, library.function(index)) *
-                   int64_t(currentMultiprocessors());
+  const CurrentDevice device = currentDevice();
+  int64_t places = residentBlocks(first, library.functionOn(device, index)) *
+                   int64_t(device.multiprocessors);
   int64_t best = 0;
   for (int64_t n = 1; n <= last; ++n)
     best = std::max(best, occupancy(tiles * n, places));
@@ -276,18 +276,17 @@ unsigned PlanLauncher::countBlocks(const PlannedLaunch &launch) const {
   return fa::rt::countBlocks(kernel, extents);
 }
 
-std::vector<uint64_t>
-PlanLauncher::packArguments(const PlannedLaunch &launch) const {
-  std::vector<uint64_t> slots;
+void PlanLauncher::packArguments(const PlannedLaunch &launch,
+                                 ParamList &list) const {
   for (const LaunchArgument &argument : launch.args) {
     if (argument.isWorkspace) {
       View view = workspaceView(argument.index);
-      packMemRef(view.data, view.sizes, view.strides, slots);
+      packMemRef(view.data, int(view.sizes.size()), view.sizes.data(),
+                 view.strides.data(), list);
     } else {
-      packParam(kernel.params[argument.index], problem, params, slots);
+      packParam(kernel.params[argument.index], problem, params, list);
     }
   }
-  return slots;
 }
 
 //===----------------------------------------------------------------------===//
@@ -317,7 +316,8 @@ static void checkWorkspace(const Kernel &kernel, const Problem &problem,
            std::to_string(reinterpret_cast<uintptr_t>(given.data)));
 }
 
-void fa::rt::launchPlan(Library &library, size_t index, const Problem &given,
+void fa::rt::launchPlan(const CurrentDevice &device, Library &library,
+                        size_t index, const Problem &given,
                         const fa_forward_params &arguments, CuStream stream) {
   const Kernel &kernel = library.kernel(index);
   const PackedHeads packed = packHeads(kernel, given, arguments);
@@ -330,12 +330,15 @@ void fa::rt::launchPlan(Library &library, size_t index, const Problem &given,
   const std::vector<PlannedLaunch> &launches = kernel.plan.launches;
   // All grids are checked before the first one starts.
   std::vector<unsigned> blocks;
-  for (const PlannedLaunch &launch : launches) {
-    checkTensorMaps(kernel, launch, params);
+  for (const PlannedLaunch &launch : launches)
     blocks.push_back(launcher.countBlocks(launch));
+  for (size_t i = 0; i != launches.size(); ++i) {
+    if (blocks[i] == 0)
+      continue;
+    ParamList list;
+    launcher.packArguments(launches[i], list);
+    launchGrid(kernel, launches[i], device,
+               library.functionOn(device, index, i), blocks[i], list, params,
+               stream);
   }
-  for (size_t i = 0; i != launches.size(); ++i)
-    if (blocks[i] != 0)
-      launchGrid(kernel, launches[i], library.function(index, i), blocks[i],
-                 launcher.packArguments(launches[i]), params, stream);
 }

@@ -13,6 +13,7 @@
 #ifndef FLASHLOOM_RUNTIME_PLAN_H
 #define FLASHLOOM_RUNTIME_PLAN_H
 
+#include "CurrentDevice.h"
 #include "Library.h"
 #include "Problem.h"
 
@@ -49,8 +50,9 @@ void requireNoSplits(const Kernel &kernel, const fa_forward_params &params);
 
 /// Checks the workspace and starts all launches of the kernel's plan. Throws
 /// Failure.
-void launchPlan(Library &library, size_t index, const Problem &problem,
-                const fa_forward_params &params, CuStream stream);
+void launchPlan(const CurrentDevice &device, Library &library, size_t index,
+                const Problem &problem, const fa_forward_params &params,
+                CuStream stream);
 
 } // namespace fa::rt
 

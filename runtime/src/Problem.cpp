@@ -29,15 +29,15 @@ constexpr size_t kSizeWithoutWorkspace = offsetof(fa_forward_params, workspace);
 struct Views {
   TensorView q, k, v, o, lse;
   explicit Views(const fa_forward_params &p)
-      : q{"q",   p.q,        {"batch", "heads", "seq_q", "head_dim"},
+      : q{"q",   p.q,         {"batch", "heads", "seq_q", "head_dim"},
           false, kPieceBytes, true},
-        k{"k",   p.k,        {"batch", "kv_heads", "seq_kv", "head_dim"},
+        k{"k",   p.k,         {"batch", "kv_heads", "seq_kv", "head_dim"},
           false, kPieceBytes, true},
-        v{"v",   p.v,        {"batch", "kv_heads", "seq_kv", "head_dim_v"},
+        v{"v",   p.v,         {"batch", "kv_heads", "seq_kv", "head_dim_v"},
           false, kPieceBytes, true},
         o{"o",  p.o,         {"batch", "heads", "seq_q", "head_dim_v"},
           true, kPieceBytes, true},
-        lse{"lse", p.lse,       {"batch", "heads", "seq_q", ""},
+        lse{"lse", p.lse,     {"batch", "heads", "seq_q", ""},
             true,  kLseBytes, false} {}
 };
 
@@ -159,16 +159,12 @@ int64_t fa::rt::sizeOf(Argument argument, const Problem &problem) {
   }
 }
 
-std::vector<const fa_extra *>
-fa::rt::extrasOf(const fa_forward_params &params) {
-  std::vector<const fa_extra *> extras;
+ExtraRange fa::rt::extrasOf(const fa_forward_params &params) {
   if (params.struct_size == kSizeWithoutExtras)
-    return extras;
+    return {};
   if (params.num_extras && !params.extras)
     refuse("extras", "must not be NULL", "NULL");
-  for (size_t i = 0; i != params.num_extras; ++i)
-    extras.push_back(&params.extras[i]);
-  return extras;
+  return {params.extras, params.num_extras};
 }
 
 WorkspaceArguments fa::rt::workspaceOf(const fa_forward_params &params) {

@@ -46,9 +46,18 @@ void checkRowStride(const fa_forward_params &params);
 /// The problem's size that an argument (Batch to SeqKv) stands for.
 int64_t sizeOf(Argument argument, const Problem &problem);
 
+/// Extra arguments, one after another.
+struct ExtraRange {
+  const fa_extra *first = nullptr;
+  size_t count = 0;
+
+  const fa_extra *begin() const { return first; }
+  const fa_extra *end() const { return first + count; }
+};
+
 /// The extra arguments; none for a caller that does not know of them. Throws
 /// Failure(FA_INVALID_ARGUMENT) where there is a number but no array.
-std::vector<const fa_extra *> extrasOf(const fa_forward_params &params);
+ExtraRange extrasOf(const fa_forward_params &params);
 
 /// What the caller says about workspaces and parts of the keys.
 struct WorkspaceArguments {

@@ -7,6 +7,7 @@
 
 #include "Program.h"
 
+#include "CurrentDevice.h"
 #include "Extras.h"
 #include "Failure.h"
 #include "Launch.h"
@@ -71,7 +72,9 @@ void fa::rt::launchProgram(Library &library, size_t index,
   checkExtras(program, problem, params);
   if (isEmpty(program, params))
     return;
-  launchGrid(program, program, library.programFunction(index),
-             gridSize(program, params), packParams(program, problem, params),
-             params, stream);
+  const CurrentDevice device = currentDevice();
+  ParamList list;
+  packParams(program, problem, params, list);
+  launchGrid(program, program, device, library.programFunction(device, index),
+             gridSize(program, params), list, params, stream);
 }

@@ -7,12 +7,13 @@
 
 #include "TensorMap.h"
 
-#include "DriverApi.h"
 #include "Extras.h"
 #include "Failure.h"
-#include "TensorView.h"
 
 #include <algorithm>
+#include <cstring>
+#include <type_traits>
+#include <vector>
 
 using namespace fa::rt;
 
@@ -56,19 +57,6 @@ static bool isEmpty(const fa_tensor &tensor) {
   return std::count(tensor.sizes, tensor.sizes + tensor.rank, 0) != 0;
 }
 
-void fa::rt::checkTensorMaps(const Kernel &kernel, const GridLaunch &launch,
-                             const fa_forward_params &params) {
-  for (const TensorMapParam &map : launch.tensorMaps) {
-    TensorView view{nameOf(kernel, map),
-                    tensorOf(map.tensor, params),
-                    {"batch", "heads", "rows", "columns"},
-                    map.tensor == Argument::O,
-                    kMapUnitBytes,
-                    true};
-    checkLayout(view);
-  }
-}
-
 static int dataType(fa_dtype dtype) {
   switch (dtype) {
   case FA_BF16:
@@ -89,13 +77,68 @@ static int swizzleMode(int64_t bytes) {
 }
 
 namespace {
-/// What the driver's encoder takes, in its types.
+/// What the driver's encoder takes, in its types; a key, which has no bytes
+/// between its fields.
 struct Encoding {
   uint64_t dims[kMapRank], strides[kMapRank - 1];
-  uint32_t box[kMapRank], steps[kMapRank] = {1, 1, 1, 1, 1};
   void *address;
+  uint32_t box[kMapRank], steps[kMapRank];
+  int32_t type, swizzle;
+
+  bool operator==(const Encoding &other) const {
+    return std::memcmp(this, &other, sizeof(Encoding)) == 0;
+  }
+};
+static_assert(std::has_unique_object_representations_v<Encoding>);
+
+/// Maps that a thread made last, by what they were made from. A map holds
+/// nothing but that, so that it serves whatever lies at the address by then.
+class MapCache {
+public:
+  struct Entry {
+    Encoding key;
+    CuDevice device = 0;
+    unsigned generation = 0; ///< of the driver that made the map; 0: none did
+    TensorMap map;
+
+    bool isFilled() const { return generation != 0; }
+  };
+
+  /// The entry of `key`, of a device whose maps are its own: the one that is
+  /// there, or one to be filled.
+  Entry &find(const Encoding &key, CuDevice device);
+
+private:
+  /// For the tensors of the layers that take turns in a step of decoding.
+  static constexpr size_t kEntries = 128;
+
+  std::vector<Entry> entries; ///< made by the first look-up
 };
 } // namespace
+
+/// Mixes all words of a key.
+static size_t hashOf(const Encoding &key) {
+  static_assert(sizeof(Encoding) % sizeof(uint64_t) == 0);
+  uint64_t words[sizeof(Encoding) / sizeof(uint64_t)];
+  std::memcpy(words, &key, sizeof(words));
+  uint64_t hash = 0;
+  for (uint64_t word : words)
+    hash = (hash ^ word) * 0x9e3779b97f4a7c15u;
+  return size_t(hash >> 32);
+}
+
+MapCache::Entry &MapCache::find(const Encoding &key, CuDevice device) {
+  if (entries.empty())
+    entries.resize(kEntries);
+  Entry &entry = entries[hashOf(key) % kEntries];
+  if (entry.generation != driverGeneration() || entry.device != device ||
+      !(entry.key == key)) {
+    entry.generation = 0;
+    entry.key = key;
+    entry.device = device;
+  }
+  return entry;
+}
 
 /// A row is cut into chunks of as many bytes as the swizzle's pattern has:
 /// tiles lie in shared memory as [chunk][row][column in the chunk]. Where rows
@@ -111,10 +154,12 @@ static Encoding describe(const TensorMapParam &map, const fa_tensor &tensor) {
              {uint64_t(tensor.strides[2] * bytes), uint64_t(map.chunkBytes()),
               uint64_t(tensor.strides[1] * bytes),
               uint64_t(tensor.strides[0] * bytes)},
+             tensor.data,
              {uint32_t(chunk), uint32_t(map.rows),
               isWholeChunks ? uint32_t(map.cols / chunk) : 1, 1, 1},
              {1, 1, 1, 1, 1},
-             tensor.data};
+             dataType(tensor.dtype),
+             swizzleMode(map.swizzle)};
   const uint64_t sizes[] = {e.dims[1], e.dims[2], e.dims[3], e.dims[4]};
   // The caller's stride along a dimension of size 1 may be anything.
   for (unsigned dim = 0; dim + 1 < kMapRank; ++dim)
@@ -123,12 +168,30 @@ static Encoding describe(const TensorMapParam &map, const fa_tensor &tensor) {
   return e;
 }
 
-static TensorMap encode(const Kernel &kernel, const TensorMapParam &map,
-                        const fa_forward_params &params) {
+/// Asks the driver for the map.
+static TensorMap encode(const Encoding &key, const Kernel &kernel,
+                        const TensorMapParam &map) {
   const DriverApi &api = driver();
   if (!api.tensorMapEncodeTiled)
     throw Failure(FA_NO_DRIVER, "the CUDA driver is too old: it has no "
                                 "cuTensorMapEncodeTiled");
+  TensorMap encoded = {};
+  CuResult result = api.tensorMapEncodeTiled(
+      &encoded, key.type, kMapRank, key.address, key.dims, key.strides, key.box,
+      key.steps, kTensorMapInterleaveNone, key.swizzle,
+      kTensorMapPromotionL2_256, kTensorMapOutOfBoundsZero);
+  if (result != kCudaSuccess)
+    api.check(result, "encoding the tensor map of " +
+                          std::string(nameOf(kernel, map)) + " for kernel " +
+                          kernel.name);
+  return encoded;
+}
+
+const TensorMap &fa::rt::encodeTensorMap(const Kernel &kernel,
+                                         const TensorMapParam &map,
+                                         const fa_forward_params &params,
+                                         CuDevice device) {
+  static thread_local MapCache cache;
   fa_tensor tensor = widen(tensorOf(map.tensor, map.extra, params));
   // Without elements nothing is copied, but the driver wants a map of
   // something: one row of an output, of which there always is one.
@@ -136,24 +199,11 @@ static TensorMap encode(const Kernel &kernel, const TensorMapParam &map,
     tensor.data = standIn(kernel, params);
     std::fill(tensor.sizes, tensor.sizes + kMostDims - 1, 1);
   }
-  Encoding e = describe(map, tensor);
-  TensorMap encoded = {};
-  api.check(api.tensorMapEncodeTiled(
-                &encoded, dataType(tensor.dtype), kMapRank, e.address, e.dims,
-                e.strides, e.box, e.steps, kTensorMapInterleaveNone,
-                swizzleMode(map.swizzle), kTensorMapPromotionL2_256,
-                kTensorMapOutOfBoundsZero),
-            "encoding the tensor map of " + std::string(nameOf(kernel, map)) +
-                " for kernel " + kernel.name);
-  return encoded;
-}
-
-std::vector<TensorMap>
-fa::rt::encodeTensorMaps(const Kernel &kernel, const GridLaunch &launch,
-                         const fa_forward_params &params) {
-  std::vector<TensorMap> maps;
-  maps.reserve(launch.tensorMaps.size());
-  for (const TensorMapParam &map : launch.tensorMaps)
-    maps.push_back(encode(kernel, map, params));
-  return maps;
+  const Encoding key = describe(map, tensor);
+  MapCache::Entry &entry = cache.find(key, device);
+  if (!entry.isFilled()) {
+    entry.map = encode(key, kernel, map);
+    entry.generation = driverGeneration();
+  }
+  return entry.map;
 }

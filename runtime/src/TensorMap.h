@@ -15,6 +15,7 @@
 #ifndef FLASHLOOM_RUNTIME_TENSORMAP_H
 #define FLASHLOOM_RUNTIME_TENSORMAP_H
 
+#include "DriverApi.h"
 #include "Problem.h"
 
 #include <cstdint>
@@ -26,17 +27,15 @@ struct alignas(128) TensorMap {
   uint64_t words[16];
 };
 
-/// Checks that the tensors that `launch` of an attention `kernel` maps have
-/// strides and addresses in multiples of 16 bytes. Throws
-/// Failure(FA_INVALID_ARGUMENT) that names the argument.
-void checkTensorMaps(const Kernel &kernel, const GridLaunch &launch,
-                     const fa_forward_params &params);
-
-/// The maps of a launch in their order. Throws Failure(FA_DRIVER_ERROR) where
-/// the driver refuses one, and Failure(FA_NO_DRIVER) where it has none.
-std::vector<TensorMap> encodeTensorMaps(const Kernel &kernel,
-                                        const GridLaunch &launch,
-                                        const fa_forward_params &params);
+/// The map of a launch on `device`, the current one: a new one, or the one that
+/// this thread made of a tensor that lies in the same way at the same place. It
+/// stays until the next call on this thread. Addresses and strides were checked
+/// to be multiples of 16 bytes. Throws Failure(FA_DRIVER_ERROR) where the
+/// driver refuses one, and Failure(FA_NO_DRIVER) where it has none.
+const TensorMap &encodeTensorMap(const Kernel &kernel,
+                                 const TensorMapParam &map,
+                                 const fa_forward_params &params,
+                                 CuDevice device);
 
 } // namespace fa::rt
 

@@ -214,7 +214,8 @@ TEST(Bench, PrintsTimingsAsCsv) {
             "peer,pass,dtype,head_dim,head_dim_v,variant,batch,heads,kv_heads,"
             "seq_q,seq_kv,median_ms,rate\n"
             "mine,fwd,bf16,1024,1024,causal,8192,2,2,2,2,0.5000,0.3\n");
-  EXPECT_EQ(outcome.err, "# Fake GPU, sm_80, CUDA driver 13.0\n");
+  EXPECT_EQ(outcome.err,
+            "# Fake GPU, sm_80, CUDA driver 13.0, ptxas 13.0.88\n");
 }
 
 TEST(Bench, SelftestHasALineForEachKernel) {
@@ -223,8 +224,9 @@ TEST(Bench, SelftestHasALineForEachKernel) {
   EXPECT_NE(outcome.out.find("ok   a: 6 problems, 0 failed, "),
             std::string::npos)
       << outcome.out;
-  EXPECT_NE(outcome.out.find("Fake GPU, sm_80, CUDA driver 13.0 in "),
-            std::string::npos)
+  EXPECT_NE(
+      outcome.out.find("Fake GPU, sm_80, CUDA driver 13.0, ptxas 13.0.88: "),
+      std::string::npos)
       << outcome.out;
 }
 
@@ -433,7 +435,8 @@ TEST(Bench, LaunchPrintsWhatACallCosts) {
   Outcome outcome = runBench("launch " + BenchLibrary("right").folder.path() +
                              " --launches=300");
   EXPECT_EQ(outcome.status, 0) << outcome.err;
-  EXPECT_EQ(outcome.out.rfind("dtype,head_dim,variant,median_us,least_us\n"
+  EXPECT_EQ(outcome.out.rfind("dtype,head_dim,variant,median_us,least_us,"
+                              "driver_us,buffer_us,ours_us\n"
                               "bf16,16,causal,",
                               0),
             0u)

@@ -76,7 +76,7 @@ TEST_F(CApi, ForwardLaunchesThePickedKernel) {
   ASSERT_EQ(fa_forward_pick(library, &params, &index), FA_SUCCESS);
   EXPECT_EQ(index, 1u);
   ASSERT_EQ(fa_forward(library, &params, nullptr), FA_SUCCESS);
-  fake.minor = 6, fake.major = 8;
+  fake.context = 2, fake.minor = 6, fake.major = 8;
   ASSERT_EQ(fa_forward(library, &params, nullptr), FA_SUCCESS);
   EXPECT_EQ(fake.images,
             (std::vector<std::string>{"image of b", "image of a"}));

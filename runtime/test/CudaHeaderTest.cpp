@@ -74,7 +74,14 @@ constexpr bool same = std::is_same_v<Ours, typename Signature<Theirs>::Type>;
 #define EXPECT_SAME(TABLE, MEMBER, FUNCTION)                                   \
   EXPECT_TRUE((same<decltype(TABLE::MEMBER), decltype(&FUNCTION)>)) << #FUNCTION
 
+TEST(CudaHeader, LaunchListMarks) {
+  EXPECT_EQ(bench::kLaunchBufferPointer, CU_LAUNCH_PARAM_BUFFER_POINTER);
+  EXPECT_EQ(bench::kLaunchBufferSize, CU_LAUNCH_PARAM_BUFFER_SIZE);
+  EXPECT_EQ(bench::kLaunchEnd, CU_LAUNCH_PARAM_END);
+}
+
 TEST(CudaHeader, RuntimeSignatures) {
+  EXPECT_SAME(rt::DriverApi, driverGetVersion, cuDriverGetVersion);
   EXPECT_SAME(rt::DriverApi, ctxGetCurrent, cuCtxGetCurrent);
   EXPECT_SAME(rt::DriverApi, ctxGetDevice, cuCtxGetDevice);
   EXPECT_SAME(rt::DriverApi, ctxPushCurrent, cuCtxPushCurrent);
@@ -122,5 +129,8 @@ TEST(CudaHeader, BenchSignatures) {
   EXPECT_SAME(bench::DeviceApi, eventDestroy, cuEventDestroy);
 #if CUDA_VERSION >= 12000
   EXPECT_SAME(bench::DeviceApi, streamWaitValue32, cuStreamWaitValue32);
+#endif
+#if CUDA_VERSION >= 12040
+  EXPECT_SAME(bench::DeviceApi, funcGetParamInfo, cuFuncGetParamInfo);
 #endif
 }

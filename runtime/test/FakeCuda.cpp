@@ -210,6 +210,10 @@ FAKE cuCtxGetCurrent(void **context) {
   *context = &streamState;
   return 0;
 }
+FAKE cuCtxGetId(void *, unsigned long long *id) {
+  *id = 1;
+  return 0;
+}
 FAKE cuCtxGetDevice(int *device) {
   *device = 0;
   return 0;
@@ -284,18 +288,32 @@ FAKE cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, void *, int,
   return 0;
 }
 
+/// Each of 8 bytes but for the scale of attention and the bias of a product.
+FAKE cuFuncGetParamInfo(void *function, size_t index, size_t *offset,
+                        size_t *size) {
+  const bool isGemm = static_cast<Image *>(function)->has("gemm");
+  *offset = index * 8;
+  *size = index == (isGemm ? 14 : 33) ? 4 : 8;
+  return index < size_t(isGemm ? 22 : 54) ? 0 : 1;
+}
+
 FAKE cuLaunchKernel(void *function, unsigned, unsigned, unsigned, unsigned,
                     unsigned, unsigned, unsigned, void *, void **params,
-                    void **) {
+                    void **list) {
   const Image &image = *static_cast<Image *>(function);
   ++launches;
   lastMs = image.has("fast") ? 0.25f : 0.5f;
   if (image.has("idle"))
     return 0;
+  // By the address of each, or by those of a buffer and of its size.
   const bool isGemm = image.has("gemm");
-  std::vector<uint64_t> slots;
-  for (int i = 0; i < (isGemm ? 22 : 54); ++i)
-    slots.push_back(*static_cast<uint64_t *>(params[i]));
+  const size_t count = isGemm ? 22 : 54;
+  std::vector<uint64_t> slots(count);
+  if (!params && *static_cast<size_t *>(list[3]) != count * sizeof(uint64_t))
+    return 1;
+  for (size_t i = 0; i < count; ++i)
+    slots[i] = params ? *static_cast<uint64_t *>(params[i])
+                      : static_cast<uint64_t *>(list[1])[i];
   if (isGemm) {
     runGemm(image, slots);
     return 0;

@@ -36,13 +36,18 @@ static CuResult getErrorString(CuResult, const char **text) {
   return kCudaSuccess;
 }
 
+static CuResult driverGetVersion(int *version) {
+  *version = fake->version;
+  return record("driverGetVersion");
+}
+
 static CuResult ctxGetCurrent(CuContext *context) {
   *context = reinterpret_cast<CuContext>(fake->context);
   return record("ctxGetCurrent");
 }
 
 static CuResult ctxGetDevice(CuDevice *device) {
-  *device = 0;
+  *device = fake->device;
   return record("ctxGetDevice");
 }
 
@@ -82,8 +87,10 @@ static CuResult moduleGetFunction(CuFunction *function, CuModule module,
 }
 
 static CuResult funcSetAttribute(CuFunction, int attribute, int value) {
+  int result = record("funcSetAttribute");
+  std::lock_guard<std::mutex> lock(mutex);
   fake->functionAttributes.emplace_back(attribute, value);
-  return record("funcSetAttribute");
+  return result;
 }
 
 static CuResult occupancy(int *blocks, CuFunction, int, size_t) {
@@ -92,7 +99,7 @@ static CuResult occupancy(int *blocks, CuFunction, int, size_t) {
 }
 
 static CuResult exchangeCaptureMode(int *mode) {
-  std::swap(*mode, fake->captureMode);
+  std::swap(*mode, FakeDriver::captureMode);
   return record("exchangeCaptureMode");
 }
 
@@ -107,8 +114,10 @@ static CuResult launchKernel(CuFunction function, unsigned gx, unsigned gy,
     std::memcpy(&slot, params[i], sizeof(slot));
     launch.slots.push_back(slot);
   }
+  int result = record("launchKernel");
+  std::lock_guard<std::mutex> lock(mutex);
   fake->launches.push_back(launch);
-  return record("launchKernel");
+  return result;
 }
 
 static CuResult tensorMapEncodeTiled(void *map, int type, uint32_t rank,
@@ -116,6 +125,8 @@ static CuResult tensorMapEncodeTiled(void *map, int type, uint32_t rank,
                                      const uint64_t *strides,
                                      const uint32_t *box, const uint32_t *steps,
                                      int, int swizzle, int, int) {
+  int result = record("tensorMapEncodeTiled");
+  std::lock_guard<std::mutex> lock(mutex);
   uint64_t number = fake->maps.size();
   std::memcpy(map, &number, sizeof(number));
   fake->maps.push_back({type,
@@ -125,13 +136,14 @@ static CuResult tensorMapEncodeTiled(void *map, int type, uint32_t rank,
                         {strides, strides + rank - 1},
                         {box, box + rank},
                         {steps, steps + rank}});
-  return record("tensorMapEncodeTiled");
+  return result;
 }
 
 FakeDriver::FakeDriver() {
   fake = this;
   table.getErrorName = getErrorName;
   table.getErrorString = getErrorString;
+  table.driverGetVersion = driverGetVersion;
   table.ctxGetCurrent = ctxGetCurrent;
   table.ctxGetDevice = ctxGetDevice;
   table.ctxPushCurrent = ctxPushCurrent;

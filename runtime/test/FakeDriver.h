@@ -34,7 +34,8 @@ struct RecordedMap {
   std::vector<uint32_t> box, steps;
 };
 
-/// Stands for the driver while it lives. One at a time.
+/// Stands for the driver while it lives. One at a time. Any thread may call the
+/// driver; what is recorded is read when they have ended.
 class FakeDriver {
 public:
   FakeDriver();
@@ -42,7 +43,9 @@ public:
 
   /// The current context: 0 is none, its id is its number.
   uintptr_t context = 1;
-  int major = 9, minor = 0;
+  /// What the driver says that it is for.
+  int version = 12040;
+  int device = 0, major = 9, minor = 0;
   size_t paramCount = 0;
   /// Results to return from named functions, instead of success.
   std::map<std::string, int> failures;
@@ -56,7 +59,8 @@ public:
   int multiprocessors = 4;
   /// Blocks that a multiprocessor holds of any function.
   int residentBlocks = 2;
-  int captureMode = 0;
+  /// The calling thread's.
+  static inline thread_local int captureMode = 0;
 
   size_t count(const std::string &call) const;
 

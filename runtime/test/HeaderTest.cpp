@@ -17,3 +17,5 @@ TEST(Header, IsTheSameInC) {
   EXPECT_EQ(params, sizeof(fa_forward_params));
   EXPECT_EQ(info, sizeof(fa_kernel_info));
 }
+
+TEST(Header, HasTheLibrarysVersion) { EXPECT_EQ(fa_version(), FA_VERSION); }

@@ -24,6 +24,17 @@ static Kernel makeKernel(const json &entry) {
   return parseManifest(manifestJson({entry}).dump(), "m").kernels[0];
 }
 
+/// The parameters' first 8 bytes.
+static std::vector<uint64_t> packedWords(const json &entry,
+                                         const fa_forward_params &params) {
+  ParamList list;
+  packParams(makeKernel(entry), checkProblem(&params), params, list);
+  std::vector<uint64_t> words;
+  for (size_t i = 0; i != list.size(); ++i)
+    words.push_back(*static_cast<uint64_t *>(list.addresses()[i]));
+  return words;
+}
+
 TEST(Launch, PassesExactlyTheseParameters) {
   FakeDriver fake;
   fake.paramCount = kSlots;
@@ -55,14 +66,47 @@ TEST(Launch, PassesExactlyTheseParameters) {
   EXPECT_EQ(seen.sharedBytes, 98304u);
 }
 
+TEST(Launch, AsksForADevicesFiguresOnce) {
+  FakeDriver fake;
+  TestFolder folder(manifestJson({kernelJson("a")}));
+  fa_library *library = nullptr;
+  ASSERT_EQ(fa_library_open(folder.path().c_str(), &library), FA_SUCCESS);
+  fa_forward_params params = forwardParams();
+  fake.major = 8;
+  for (int i = 0; i < 3; ++i)
+    EXPECT_EQ(fa_forward(library, &params, nullptr), FA_SUCCESS);
+  EXPECT_EQ(fake.count("deviceGetAttribute"), 3u);
+  EXPECT_EQ(fake.count("ctxGetCurrent"), 3u);
+  EXPECT_EQ(fake.count("ctxGetId"), 3u);
+  EXPECT_EQ(fake.count("ctxGetDevice"), 1u);
+  fake.context = 2;
+  EXPECT_EQ(fa_forward(library, &params, nullptr), FA_SUCCESS);
+  EXPECT_EQ(fake.count("deviceGetAttribute"), 6u);
+  // An old driver does not tell contexts apart.
+  fake.table.ctxGetId = nullptr;
+  EXPECT_EQ(fa_forward(library, &params, nullptr), FA_SUCCESS);
+  EXPECT_EQ(fa_forward(library, &params, nullptr), FA_SUCCESS);
+  EXPECT_EQ(fake.count("ctxGetDevice"), 4u);
+  fa_library_close(library);
+}
+
+TEST(Launch, RefusesMoreParametersThanThereIsRoomFor) {
+  ParamList list;
+  for (int i = 0; i < 512; ++i)
+    list.add(uint64_t(i));
+  EXPECT_EQ(list.size(), 512u);
+  EXPECT_EQ(*static_cast<uint64_t *>(list.addresses()[511]), 511u);
+  EXPECT_EQ(failureOf([&] { list.add(1.0f); }),
+            "a kernel takes more parameters than a launch can pass");
+}
+
 TEST(Launch, PassesStride0AlongSize1) {
   fa_forward_params params = forwardParams();
   for (fa_tensor *t : {&params.q, &params.o, &params.lse}) {
     t->sizes[2] = 1;
     t->strides[2] = 13;
   }
-  std::vector<uint64_t> slots =
-      packParams(makeKernel(kernelJson("a")), checkProblem(&params), params);
+  std::vector<uint64_t> slots = packedWords(kernelJson("a"), params);
   EXPECT_EQ(slots[9], 0u) << "q's third stride";
   EXPECT_EQ(slots[10], 1u) << "q's last stride";
   EXPECT_EQ(slots[kSlots - 1], 0u) << "lse's last stride";
@@ -74,8 +118,7 @@ TEST(Launch, PassesIndexesByName) {
     entry["params"].push_back({{"kind", "index"}, {"name", name}});
   fa_forward_params params = forwardParams();
   params.k.sizes[1] = params.v.sizes[1] = 1;
-  std::vector<uint64_t> slots =
-      packParams(makeKernel(entry), checkProblem(&params), params);
+  std::vector<uint64_t> slots = packedWords(entry, params);
   EXPECT_EQ(std::vector<uint64_t>(slots.begin() + kSlots, slots.end()),
             (std::vector<uint64_t>{2, 3, 1, 300, 200}));
 }

@@ -10,6 +10,8 @@
 #include "FakeDriver.h"
 #include "TestLibrary.h"
 
+#include <cstring>
+#include <elf.h>
 #include <gtest/gtest.h>
 #include <thread>
 
@@ -120,7 +122,8 @@ TEST(Library, NamesTheFileThatTheDriverRefuses) {
   fake.failures["moduleLoadData"] = 200;
   EXPECT_EQ(failureOf([&] { library.function(0); }),
             folder.path() +
-                "/a.cubin: loading failed: CUDA_ERROR_FAKE: a fake error");
+                "/a.cubin: loading failed: CUDA_ERROR_FAKE: a fake error "
+                "(compiled by ptxas 13.0.88; the driver is for CUDA 12.4)");
   fake.failures = {{"moduleGetFunction attention", 500}};
   EXPECT_EQ(failureOf([&] { library.function(0); }),
             folder.path() + "/a.cubin: looking up the entry attention failed: "
@@ -144,4 +147,46 @@ TEST(Library, NeedsACurrentContext) {
   fake.failures["ctxGetCurrent"] = kCudaErrorNotInitialized;
   EXPECT_EQ(failureOf([&] { library.function(0); }),
             "no CUDA context is current on this thread");
+}
+
+/// The failure to load the one kernel of `folder`.
+static std::string loadingFailure(const TestFolder &folder) {
+  Library library(folder.path());
+  return failureOf([&] { library.function(0); });
+}
+
+TEST(Library, RefusesAnotherFileThanWasCompiled) {
+  FakeDriver fake;
+  json kernel = kernelJson("a");
+  kernel["crc32"] = 0xCBF43926; // of "123456789", as in every page on CRC-32
+  TestFolder folder(manifestJson({kernel}));
+  EXPECT_EQ(loadingFailure(folder),
+            folder.path() +
+                "/a.cubin: not the file that was compiled: its CRC-32 must be "
+                "cbf43926 (found 28d26737)");
+  EXPECT_TRUE(fake.images.empty());
+  folder.write("a.cubin", "123456789");
+  EXPECT_EQ(loadingFailure(folder), "");
+  EXPECT_EQ(fake.images, std::vector<std::string>{"123456789"});
+}
+
+TEST(Library, RefusesElfFilesThatEndBeforeTheirTables) {
+  FakeDriver fake;
+  TestFolder folder(manifestJson({kernelJson("a")}));
+  Elf64_Ehdr header = {};
+  std::memcpy(header.e_ident, ELFMAG, SELFMAG);
+  header.e_shoff = sizeof(header);
+  header.e_shentsize = sizeof(Elf64_Shdr);
+  header.e_shnum = 2;
+  std::string file(reinterpret_cast<const char *>(&header), sizeof(header));
+  file.resize(sizeof(header) + 2 * sizeof(Elf64_Shdr));
+  folder.write("a.cubin", file);
+  EXPECT_EQ(loadingFailure(folder), "");
+  for (size_t size : {file.size() - 1, sizeof(header) - 1, size_t(SELFMAG)}) {
+    folder.write("a.cubin", file.substr(0, size));
+    EXPECT_EQ(loadingFailure(folder),
+              folder.path() + "/a.cubin: cut off: its tables end after its " +
+                  std::to_string(size) + " bytes");
+  }
+  EXPECT_EQ(fake.count("moduleLoadData"), 1u);
 }

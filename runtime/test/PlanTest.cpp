@@ -169,6 +169,7 @@ TEST_F(Plan, FillsTheDevice) {
   fake.residentBlocks = 5;
   // 20 places would take 5 parts, but 200 keys are 4 blocks of 64.
   EXPECT_EQ(choose(params), 4);
+  fake.context = 2, fake.device = 1;
   fake.multiprocessors = 1;
   fake.residentBlocks = 4;
   EXPECT_EQ(choose(params), 1);

@@ -151,7 +151,7 @@ TEST(Problem, RefusesWrongScales) {
 TEST(Problem, AcceptsOddLayouts) {
   EXPECT_EQ(refusalAfter([](Params p) { p.k.strides[1] = 0; }), "")
       << "heads repeated";
-  EXPECT_EQ(refusalAfter([](Params p) { p.o.data = address(0x40004); }), "");
+  EXPECT_EQ(refusalAfter([](Params p) { p.o.data = address(0x40010); }), "");
   EXPECT_EQ(refusalAfter([](Params p) {
               for (fa_tensor *t : {&p.q, &p.k, &p.v, &p.o, &p.lse}) {
                 t->sizes[0] = 1;
@@ -186,7 +186,7 @@ TEST(Problem, CountsF32InItsOwnElements) {
   EXPECT_EQ(refusalAfter([&](Params p) {
               makeF32(p);
               p.q.strides[2] = 132;
-              p.o.strides[2] = 129;
+              p.o.strides[2] = 132;
             }),
             "");
   EXPECT_EQ(refusalAfter([&](Params p) {

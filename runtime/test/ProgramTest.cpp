@@ -128,7 +128,7 @@ TEST(Program, IsFoundByNameOrEntry) {
   FakeDriver fake;
   EXPECT_EQ(findProgram(library, "gemm"), 1u);
   EXPECT_EQ(findProgram(library, "gemm_sm_90a"), 1u);
-  fake.major = 8;
+  fake.context = 2, fake.major = 8;
   EXPECT_EQ(findProgram(library, "gemm"), 0u);
   EXPECT_EQ(failureOf([&] { findProgram(library, "gemm_sm_90a"); }),
             "the program gemm_sm_90a is for other devices than this one "

@@ -10,6 +10,7 @@
 #include "TestLibrary.h"
 
 #include <gtest/gtest.h>
+#include <thread>
 
 using namespace fa;
 using namespace fa::rt;
@@ -41,6 +42,43 @@ TEST(TensorMap, ComesAfterTheOtherParameters) {
   ASSERT_EQ(fake.maps.size(), 2u);
   EXPECT_EQ(fake.launches[0].slots[kSlots], 0u);
   EXPECT_EQ(fake.launches[0].slots[kSlots + 1], 1u);
+}
+
+TEST(TensorMap, IsMadeOnceForATensorAtAPlace) {
+  FakeDriver fake;
+  fake.paramCount = kSlots + 2;
+  TestFolder folder(manifestJson({mappedKernel()}));
+  Library library(folder.path());
+  fa_forward_params params = forwardParams();
+  auto encoded = [&] {
+    launch(library, 0, checkProblem(&params), params, nullptr);
+    return fake.maps.size();
+  };
+  EXPECT_EQ(encoded(), 2u);
+  EXPECT_EQ(encoded(), 2u) << "nothing changed";
+  EXPECT_EQ(fake.launches[0].slots, fake.launches[1].slots);
+  params.k.data = reinterpret_cast<void *>(0x21000);
+  EXPECT_EQ(encoded(), 3u) << "another place";
+  params.k.strides[2] += 8;
+  EXPECT_EQ(encoded(), 4u) << "other strides";
+  params.k.sizes[2] = params.v.sizes[2] = 100;
+  EXPECT_EQ(encoded(), 5u) << "other sizes";
+  EXPECT_EQ(fake.launches.back().slots[kSlots], 4u);
+  EXPECT_EQ(fake.launches.back().slots[kSlots + 1], 1u) << "o's";
+  fake.context = 2, fake.device = 1;
+  EXPECT_EQ(encoded(), 7u) << "another device";
+  std::thread([&] { EXPECT_EQ(encoded(), 9u); }).join();
+}
+
+TEST(TensorMap, IsNotKeptWhereTheDriverRefusesIt) {
+  FakeDriver fake;
+  fake.failures["tensorMapEncodeTiled"] = 1;
+  for (int i = 0; i < 2; ++i)
+    EXPECT_NE(failureOf([] {
+                launchWith(mappedKernel(), forwardParams());
+              }).find("encoding the tensor map of k for kernel a"),
+              std::string::npos);
+  EXPECT_TRUE(fake.launches.empty());
 }
 
 TEST(TensorMap, CutsRowsIntoChunksOfTheSwizzle) {
@@ -116,7 +154,7 @@ TEST(TensorMap, RefusesWhatCannotBeMapped) {
   params = forwardParams();
   params.o.strides[2] = 132;
   EXPECT_EQ(failureOf([&] { launchWith(mappedKernel(), params); }),
-            "o: stride of dimension 2 (rows) must be a multiple of 8 elements "
+            "o: stride of dimension 2 (seq_q) must be a multiple of 8 elements "
             "(16 bytes) (found 132)");
   EXPECT_TRUE(fake.launches.empty());
 }
@@ -158,6 +196,7 @@ TEST(PersistentGrid, HasAtMostWhatTheDeviceHolds) {
   entry["blocks_per_sm"] = 2;
   launchWith(entry, forwardParams());
   EXPECT_EQ(fake.launches[0].grid[0], 8u);
+  fake.context = 2, fake.device = 1;
   fake.multiprocessors = 100;
   launchWith(entry, forwardParams());
   EXPECT_EQ(fake.launches[1].grid[0], 18u);

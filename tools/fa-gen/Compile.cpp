@@ -20,6 +20,9 @@
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
 
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/CRC.h"
+
 #include <chrono>
 
 using namespace mlir;
@@ -247,6 +250,7 @@ FailureOr<CompiledKernel> fa::compileKernel(const DialectRegistry &registry,
   kernel.entry["name"] = name;
   kernel.entry["file"] = name + "." + format;
   kernel.entry["format"] = format;
+  kernel.entry["crc32"] = llvm::crc32(llvm::arrayRefFromStringRef(kernel.data));
   kernel.entry["arch"] = request.arch;
   kernel.entry["hash"] = hash.str();
   if (!spec.isProgram)

@@ -11,7 +11,9 @@
 
 #include "fa/Target/Cubin.h"
 
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
+#include "llvm/Support/CRC.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -65,10 +67,22 @@ static std::string hashOf(const KernelRequest &request) {
   return llvm::formatv("{0:x-16}{1:x-16}", hash.high64, hash.low64).str();
 }
 
-/// Whether there is a file that is not empty.
-static bool hasContent(const std::string &path) {
-  uint64_t size = 0;
-  return !llvm::sys::fs::file_size(path, size) && size != 0;
+/// Whether the file of an entry is what was compiled for it.
+static bool isIntact(const std::string &path, const llvm::json::Object &entry) {
+  auto buffer = llvm::MemoryBuffer::getFile(path);
+  return buffer && entry.getInteger("crc32") ==
+                       int64_t(llvm::crc32(llvm::arrayRefFromStringRef(
+                           (*buffer)->getBuffer())));
+}
+
+/// Whether files can be made in a folder, which is asked before minutes of
+/// compiling.
+static std::error_code tryWriting(StringRef folder) {
+  llvm::SmallString<128> pattern(folder), path;
+  llvm::sys::path::append(pattern, "writable-%%%%%%%%");
+  if (std::error_code error = llvm::sys::fs::createUniqueFile(pattern, path))
+    return error;
+  return llvm::sys::fs::remove(path);
 }
 
 //===----------------------------------------------------------------------===//
@@ -180,7 +194,7 @@ LogicalResult Library::collect(std::vector<KernelRequest> requests) {
 
 bool Library::isMade(const Job &job, const llvm::json::Object &entry) const {
   return entry.getString("hash") == StringRef(job.hash) &&
-         hasContent(path(entry.getString("file").value_or("")));
+         isIntact(path(entry.getString("file").value_or("")), entry);
 }
 
 void Library::compileAll() {
@@ -245,6 +259,9 @@ LogicalResult Library::make(std::vector<KernelRequest> requests) {
                     "': " + error.message());
   if (!llvm::sys::fs::is_directory(folder))
     return failWith("'" + folder + "' is not a folder");
+  if (std::error_code error = tryWriting(folder))
+    return failWith("cannot write into the folder '" + folder +
+                    "': " + error.message());
   if (failed(collect(std::move(requests))))
     return failure();
   compileAll();

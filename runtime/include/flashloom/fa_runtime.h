@@ -21,6 +21,17 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/** The version of this header, and the project's. Within a major version, which
+ * is the library's soname, a later library runs programs that were built with
+ * an earlier header. */
+#define FA_VERSION_MAJOR 0
+#define FA_VERSION_MINOR 4
+#define FA_VERSION_PATCH 0
+
+/** The version as a number to compare: 10000 * major + 100 * minor + patch. */
+#define FA_VERSION                                                             \
+  (FA_VERSION_MAJOR * 10000 + FA_VERSION_MINOR * 100 + FA_VERSION_PATCH)
+
 #if defined(__GNUC__)
 #define FA_API __attribute__((visibility("default")))
 #else
@@ -199,6 +210,10 @@ typedef struct fa_kernel_info {
   int32_t spill_bytes;
 } fa_kernel_info;
 
+/** FA_VERSION of the library that the program runs with, which may be another
+ * than that of the header it was built with. Since version 0.4. */
+FA_API int32_t fa_version(void);
+
 /** The reason of the last failed call on this thread, one line; "" before any.
  * Valid until the next failing call on this thread. */
 FA_API const char *fa_last_error(void);
@@ -272,9 +287,9 @@ FA_API fa_status fa_kernel_launch(fa_library *library, size_t index,
  * of those whose entry has this name the one for the highest architecture that
  * runs on the current context's device. The arguments are those that the
  * manifest lists, outputs among them, in any order, each as fa_extra says;
- * addresses and strides of matrices are multiples of 16 bytes. Their sizes must be those of the manifest. Where an
- * output has no elements nothing is launched. Never synchronizes. Since version
- * 0.4. */
+ * addresses and strides of matrices are multiples of 16 bytes. Their sizes must
+ * be those of the manifest. Where an output has no elements nothing is
+ * launched. Never synchronizes. Since version 0.4. */
 FA_API fa_status fa_program_launch(fa_library *library, const char *name,
                                    const fa_extra *arguments,
                                    size_t num_arguments, fa_stream stream);

@@ -11,6 +11,7 @@ from ._errors import FlashloomError, InvalidArgumentError, NoKernelError
 
 RUNTIME_VARIABLE = "FLASHLOOM_RUNTIME"
 RUNTIME_FILE = "libfa_runtime.so"
+RUNTIME_SONAME = "libfa_runtime.so.0"
 
 BF16, F16, F32, I32 = 1, 2, 3, 4
 DTYPE_NAMES = {BF16: "bf16", F16: "f16", F32: "f32", I32: "i32"}
@@ -86,6 +87,7 @@ class KernelInfo(ctypes.Structure):
 
 _HANDLE, _PARAMS = ctypes.c_void_p, ctypes.POINTER(ForwardParams)
 _PROTOTYPES = {
+    "fa_version": (ctypes.c_int32, []),
     "fa_last_error": (ctypes.c_char_p, []),
     "fa_status_name": (ctypes.c_char_p, [ctypes.c_int]),
     "fa_library_open": (ctypes.c_int, [ctypes.c_char_p, ctypes.POINTER(_HANDLE)]),
@@ -109,7 +111,10 @@ class Api:
                 f"in the environment variable {RUNTIME_VARIABLE}"
             ) from error
         for name, (result, arguments) in _PROTOTYPES.items():
-            function = getattr(runtime, name)
+            try:
+                function = getattr(runtime, name)
+            except AttributeError:
+                raise FlashloomError(f"{path} is not a Flashloom runtime of this package's version: it has no {name}") from None
             function.restype, function.argtypes = result, arguments
             setattr(self, name, function)
 
@@ -143,7 +148,7 @@ def runtime_path() -> str:
     if named:
         return named
     packaged = Path(__file__).parent / "lib" / RUNTIME_FILE
-    return str(packaged) if packaged.exists() else RUNTIME_FILE
+    return str(packaged) if packaged.exists() else RUNTIME_SONAME
 
 
 @functools.cache

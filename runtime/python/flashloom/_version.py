@@ -1,3 +1,3 @@
-"""The package's version: that of the project (CMakeLists.txt), which a test holds it to."""
+"""The package's version: that of the project (fa_runtime.h), which a test holds it to."""
 
-__version__ = "0.1.0"
+__version__ = "0.4.0"

@@ -87,11 +87,20 @@ class Libraries(unittest.TestCase):
                 flashloom.load(self.folder.name)
 
 
+    def test_another_library_than_the_runtime(self):
+        with self.assertRaisesRegex(FlashloomError, "libc.so.6 is not a Flashloom runtime .*: it has no fa_version"):
+            _capi.Api("libc.so.6")
+
+
 class Package(unittest.TestCase):
     def test_version_is_the_project_s(self):
-        project = Path(__file__).resolve().parents[3] / "CMakeLists.txt"
-        (version,) = re.findall(r"project\(flashloom VERSION (\S+)", project.read_text())
-        self.assertEqual(flashloom.__version__, version)
+        header = Path(__file__).resolve().parents[2] / "include" / "flashloom" / "fa_runtime.h"
+        version = re.findall(r"^#define FA_VERSION_(?:MAJOR|MINOR|PATCH) (\d+)$", header.read_text(), re.MULTILINE)
+        self.assertEqual(flashloom.__version__, ".".join(version))
+        major, minor, patch = map(int, version)
+        api = _capi.open_runtime(_capi.runtime_path())
+        self.assertEqual(api.fa_version(), 10000 * major + 100 * minor + patch)
+        self.assertEqual(_capi.RUNTIME_SONAME, f"libfa_runtime.so.{major}")
 
     def test_loading_needs_no_torch(self):
         code = "import sys; sys.modules['torch'] = None; import flashloom; flashloom.load; print('fine')"

@@ -6,20 +6,17 @@
 //===----------------------------------------------------------------------===//
 //
 // Which block runs which items is an attribute of the order; this pass sets it
-// where the kernel is fit for it. What is loaded once an item gets room for the
-// next item's.
+// where the kernel is fit for it, and has the loading role begin the next item
+// as early as it can.
 //
 //===----------------------------------------------------------------------===//
 
 #include "Kernels.h"
+#include "NextItem.h"
 
-#include "fa/Dialect/Cta/IR/SharedMemory.h"
 #include "fa/Dialect/Cta/Transforms/Passes.h"
 #include "fa/Support/GpuModules.h"
 #include "fa/Support/Remarks.h"
-
-#include "llvm/ADT/SetVector.h"
-#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 
@@ -29,58 +26,6 @@ namespace fa {
 } // namespace fa
 
 using namespace fa;
-
-//===----------------------------------------------------------------------===//
-// Stages for the next item
-//===----------------------------------------------------------------------===//
-
-/// Whether `ring` has one stage and is filled once an item.
-static bool isFilledOnceAnItem(cta::RingOp ring) {
-  bool isFilled = false;
-  for (Operation *user : ring->getUsers()) {
-    auto acquire = dyn_cast<cta::AcquireOp>(user);
-    if (acquire && !isa<cta::WorkOp>(acquire->getParentOp()))
-      return false;
-    isFilled |= !!acquire;
-  }
-  return isFilled && ring.getRing().getType().getStages() == 1;
-}
-
-/// The shared memory that `func` names, with the tiles by which its 16-bit
-/// matrices go out (those of one type follow one another) and the barriers.
-static int64_t countSharedBytes(gpu::GPUFuncOp func) {
-  int64_t bytes = cta::kTileAlignment;
-  SetVector<std::pair<Operation *, Type>> stored;
-  func.walk([&](Operation *op) {
-    bytes += cta::getSharedBytes(op);
-    auto store = dyn_cast<cta::StoreOp>(op);
-    auto type =
-        store ? dyn_cast<VectorType>(store.getValue().getType()) : VectorType();
-    auto role = op->getParentOfType<cta::RoleOp>();
-    if (type && type.getRank() == 2 && type.getElementTypeBitWidth() == 16 &&
-        stored.insert({role, type}))
-      bytes += role.getTeams() *
-               llvm::alignTo(type.getNumElements() * 2, cta::kTileAlignment);
-  });
-  return bytes;
-}
-
-/// Gives rings that are filled once an item a second stage, as far as
-/// `sharedBytes` go, so that the next item's tile is there when this one ends.
-static int64_t stageNextItem(gpu::GPUFuncOp func, int64_t sharedBytes) {
-  int64_t numRings = 0;
-  int64_t taken = countSharedBytes(func);
-  func.walk([&](cta::RingOp ring) {
-    int64_t more = cta::getSharedBytes(ring);
-    if (!isFilledOnceAnItem(ring) || taken + more > sharedBytes)
-      return;
-    taken += more;
-    cta::TileType tile = ring.getRing().getType().getTile();
-    ring.getRing().setType(cta::RingType::get(/*stages=*/2, tile));
-    ++numRings;
-  });
-  return numRings;
-}
 
 //===----------------------------------------------------------------------===//
 // The pass
@@ -123,6 +68,9 @@ private:
     }
     int64_t rings = stageNextItem(func, sharedBytes);
     numRings += rings;
+    if (tilesFirst)
+      for (cta::WorkOp work : works)
+        numTilesFirst += putFirstTileFirst(work);
     ++numKernels;
     remarkDecision(func, "persistent", "items")
         << remark::metric("ringsForNextItem", rings)

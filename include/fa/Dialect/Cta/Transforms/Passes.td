@@ -399,7 +399,9 @@ def Persistent : Pass<"persistent"> {
 
     Rings of one stage that are filled once an item (Q) get a second stage, as
     far as shared memory goes: the loading role fills it while the item before
-    is still computed.
+    is still computed. Where there is no room, the first tile of the loop over
+    blocks (K) is loaded before them: the item before holds the one stage of Q
+    until its last block, but has left a stage of K by then.
 
     The work must stand inside of the roles, as --specialize-warps leaves it:
     else roles would have to be started again for each item. Other kernels are
@@ -425,11 +427,16 @@ def Persistent : Pass<"persistent"> {
                  Option<"sharedBytes", "shared-bytes", "int64_t",
                         /*default=*/"232448",
                         "Shared memory of a thread block, of which rings may "
-                        "take what is left for a second stage">];
+                        "take what is left for a second stage">,
+                 Option<"tilesFirst", "tiles-first", "bool", /*default=*/"true",
+                        "Load the first tile of a loop before what has one "
+                        "stage and is loaded once an item">];
   let statistics = [Statistic<"numKernels", "kernels",
                               "Kernels made persistent">,
                     Statistic<"numRings", "rings",
-                              "Rings with a stage for the next item">];
+                              "Rings with a stage for the next item">,
+                    Statistic<"numTilesFirst", "tiles-first",
+                              "Works that load a loop's first tile first">];
   let dependentDialects = ["::fa::cta::CtaDialect"];
 }
 
