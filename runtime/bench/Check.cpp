@@ -168,13 +168,7 @@ fa_forward_params Case::params(const rt::Kernel &kernel) const {
   return params;
 }
 
-std::string Case::describe() const {
-  std::string heads = std::to_string(sizes.heads);
-  if (sizes.kvHeads != sizes.heads)
-    heads += "/" + std::to_string(sizes.kvHeads);
-  return "b" + std::to_string(sizes.batch) + " h" + heads + " q" +
-         std::to_string(sizes.seqQ) + " kv" + std::to_string(sizes.seqKv);
-}
+std::string Case::describe() const { return describeSizes(sizes); }
 
 /// Heads of k and v: fewer than heads where the kernel can.
 static int64_t kvHeadsFor(const rt::Kernel &kernel, int64_t heads) {

@@ -239,12 +239,13 @@ static constexpr VerbName kVerbs[] = {
     {Verb::Check, "check"},   {Verb::Time, "time"},
     {Verb::Ablate, "ablate"}, {Verb::Selftest, "selftest"},
     {Verb::Launch, "launch"}, {Verb::Run, "run"},
-    {Verb::Tune, "tune"}};
+    {Verb::Tune, "tune"},     {Verb::Soak, "soak"}};
 
-/// The verbs that print CSV, those that time kernels of attention, and those
-/// that take a number of runs.
+/// The verbs that print CSV, those that time kernels of attention, those
+/// that take a number of launches, and of runs.
 static const std::vector<Verb> kCsv = {Verb::Time, Verb::Ablate};
 static const std::vector<Verb> kTiming = {Verb::Time, Verb::Ablate, Verb::Tune};
+static const std::vector<Verb> kLaunches = {Verb::Launch, Verb::Soak};
 static const std::vector<Verb> kRuns = {Verb::Time, Verb::Ablate, Verb::Run,
                                         Verb::Tune};
 
@@ -311,7 +312,8 @@ static const Flag kFlags[] = {
      {Verb::Tune},
      setMerge,
      "keep what FILE has of other problems"},
-    {"--launches", "N", {Verb::Launch}, setLaunches, "calls to time (10000)"},
+    {"--launches", "N", kLaunches, setLaunches,
+     "calls to time, launches of a kernel (10000)"},
     {"--program",
      "NAME",
      {Verb::Run},
@@ -360,6 +362,8 @@ std::string fa::bench::helpText() {
          "FlashAttention 1 to 3\n"
          "  fa-bench launch DIR [options]     what a call costs the host\n"
          "  fa-bench run DIR --data=DIR       a kernel that is no attention\n"
+         "  fa-bench soak DIR [options]       thousands of launches on random "
+         "shapes\n"
          "  fa-bench tune DIR -o FILE         the fastest of the candidates\n"
          "  fa-bench --help\n\n"
          "DIR is a folder that fa-gen wrote: manifest.json and the kernels. "
@@ -397,6 +401,10 @@ std::string fa::bench::helpText() {
          "tensors of a folder\nthat fa-run --output wrote, compares what comes "
          "out with the folder's reference by the\nlimits of check, and prints "
          "the median milliseconds.\n\n"
+         "soak launches each kernel on random shapes, four times on each, and "
+         "compares the results\nbit by bit. A result that changes is printed "
+         "with its shape, and so is a launch that\nhangs, which ends the "
+         "program.\n\n"
          "tune takes a library of fa-gen --candidates. It checks the "
          "candidates of each problem\nas selftest does, leaves the wrong ones "
          "out, times the others in turns at each length,\nand prints the "
@@ -411,7 +419,7 @@ std::string fa::bench::helpText() {
          "\nOptions of time, ablate, run and tune:\n" + flagLines(kRuns) +
          "\nOptions of time:\n" + flagLines({Verb::Time}) +
          "\nOptions of ablate:\n" + flagLines({Verb::Ablate}) +
-         "\nOptions of launch:\n" + flagLines({Verb::Launch}) +
+         "\nOptions of launch and soak:\n" + flagLines(kLaunches) +
          "\nOptions of run:\n" + flagLines({Verb::Run}) +
          "\nOptions of tune:\n" + flagLines({Verb::Tune}) +
          "\nExit status: 0 fine, 1 a check or the library failed, 2 wrong "

@@ -17,7 +17,17 @@
 
 namespace fa::bench {
 
-enum class Verb { Help, Check, Time, Ablate, Selftest, Launch, Run, Tune };
+enum class Verb {
+  Help,
+  Check,
+  Time,
+  Ablate,
+  Selftest,
+  Launch,
+  Run,
+  Tune,
+  Soak
+};
 
 struct Options {
   Verb verb = Verb::Help;
@@ -47,7 +57,7 @@ struct Options {
   std::string table;
   bool merge = false;
 
-  /// launch.
+  /// launch and soak.
   int launches = 10000;
 
   /// run: the program, where there are several; the folder of its tensors, and

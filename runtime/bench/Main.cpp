@@ -41,6 +41,8 @@ static int run(const Options &options) {
     return runTime(options, library, *device);
   case Verb::Ablate:
     return runAblate(options, library, *device);
+  case Verb::Soak:
+    return runSoak(options, library, *device);
   case Verb::Tune:
     return runTune(options, library, *device);
   case Verb::Selftest:

@@ -59,3 +59,11 @@ std::vector<RowId> fa::bench::chooseRows(const Sizes &sizes, uint64_t seed) {
     rows.push_back(rowOf(number, sizes));
   return rows;
 }
+
+std::string fa::bench::describeSizes(const Sizes &sizes) {
+  std::string heads = std::to_string(sizes.heads);
+  if (sizes.kvHeads != sizes.heads)
+    heads += "/" + std::to_string(sizes.kvHeads);
+  return "b" + std::to_string(sizes.batch) + " h" + heads + " q" +
+         std::to_string(sizes.seqQ) + " kv" + std::to_string(sizes.seqKv);
+}

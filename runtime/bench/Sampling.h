@@ -36,6 +36,9 @@ struct Sizes {
   }
 };
 
+/// "b2 h6/3 q33 kv71".
+std::string describeSizes(const Sizes &sizes);
+
 /// Above this many FLOPs of the whole problem only a sample is compared, of
 /// about kSampleFlops.
 inline constexpr double kFullFlops = 2e10;

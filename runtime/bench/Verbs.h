@@ -51,6 +51,10 @@ int runTune(const Options &options, rt::Library &library, const Device &device);
 int runAblate(const Options &options, rt::Library &library,
               const Device &device);
 
+/// Launches each kernel many times on random shapes and compares the results of
+/// equal launches bit by bit; the exit status.
+int runSoak(const Options &options, rt::Library &library, const Device &device);
+
 /// Prints what a call of fa_forward costs the host; the exit status.
 int runLaunch(const Options &options, rt::Library &library,
               const Device &device);

@@ -85,7 +85,7 @@ TEST(Bench, UsageErrorsExit2) {
   Outcome outcome = runBench("tow dir");
   EXPECT_EQ(outcome.status, 2);
   EXPECT_EQ(outcome.err, "fa-bench: unknown verb tow (known: check, time, "
-                         "ablate, selftest, launch, run, tune)\n"
+                         "ablate, selftest, launch, run, tune, soak)\n"
                          "Try fa-bench --help.\n");
   EXPECT_EQ(runBench("--help").status, 0);
 }
@@ -397,6 +397,38 @@ TEST(Bench, TuneSpoilsNoOtherFile) {
   EXPECT_NE(outcome.err.find("table.json is no tuned table of sm_80"),
             std::string::npos)
       << outcome.err;
+}
+
+TEST(Bench, SoakFindsNothingInARightKernel) {
+  Outcome outcome = runBench("soak " + BenchLibrary("right").folder.path() +
+                             " --launches=16 --seed=1");
+  EXPECT_EQ(outcome.status, 0) << outcome.out << outcome.err;
+  EXPECT_EQ(
+      outcome.out.rfind("ok   a: 16 launches on 4 shapes, 0 changed, ", 0), 0u)
+      << outcome.out;
+}
+
+TEST(Bench, SoakFindsWhatChangesOrIsNotWritten) {
+  for (const char *behaviour : {"drifting", "unwritten"}) {
+    Outcome outcome =
+        runBench("soak " + BenchLibrary(behaviour, "full").folder.path() +
+                 " --launches=4");
+    EXPECT_EQ(outcome.status, 1) << behaviour;
+    EXPECT_NE(outcome.out.find(": o of launch 2 differs from that of launch 1 "
+                               "at byte "),
+              std::string::npos)
+        << outcome.out;
+    EXPECT_NE(outcome.out.find("FAIL a: 4 launches on 1 shapes, 1 changed, "),
+              std::string::npos)
+        << outcome.out;
+  }
+}
+
+TEST(Bench, SoakNamesKernelAndShapeOfAHang) {
+  Outcome outcome = runBench("soak " + BenchLibrary("hang").folder.path() +
+                             " --timeout-s=0.2");
+  EXPECT_EQ(outcome.status, 3);
+  EXPECT_EQ(outcome.out.rfind("HANG a on b", 0), 0u) << outcome.out;
 }
 
 TEST(Bench, LaunchPrintsWhatACallCosts) {

@@ -68,10 +68,10 @@ TEST(CommandLine, HelpWinsAndNamesEveryFlag) {
 TEST(CommandLine, RefusesWrongUsage) {
   EXPECT_EQ(errorOf({}),
             "a verb is missing (known: check, time, ablate, selftest, "
-            "launch, run, tune)");
+            "launch, run, tune, soak)");
   EXPECT_EQ(errorOf({"tow"}),
             "unknown verb tow (known: check, time, ablate, selftest, "
-            "launch, run, tune)");
+            "launch, run, tune, soak)");
   EXPECT_EQ(errorOf({"check"}), "the library's folder is missing");
   EXPECT_EQ(errorOf({"check", "a", "b"}), "one folder, not also b");
   EXPECT_EQ(errorOf({"check", "a", "--fast"}), "unknown option --fast");

@@ -10,8 +10,8 @@
 // the kernel does wrong: "unwritten", "wrong", "guard", "nan-keys", "fault",
 // "hang"; "causal" chooses the mask, "small" leaves batches of more than 4
 // alone, "fast" takes half the time. The parameters are those of
-// TestLibrary.h's kernelJson; "idle" does nothing, with any parameters, and
-// "gemm" is the product of programJson.
+// TestLibrary.h's kernelJson; "drifting" adds what no other launch did; "idle"
+// does nothing, with any parameters, and "gemm" is the product of programJson.
 //
 //===----------------------------------------------------------------------===//
 
@@ -57,6 +57,7 @@ struct Arguments {
 } // namespace
 
 static int streamState = 0;
+static int launches = 0;
 /// Of the launch that events are asked about.
 static float lastMs = 0.5f;
 /// What "small" computes.
@@ -115,7 +116,8 @@ static void computeRow(const Image &image, const Arguments &args, uint64_t b,
     o[0] += 0 * fromBf16(args.v.at(b, args.kvHead(h), scores.size())[0]);
   for (uint64_t d = 0; d < dimV; ++d)
     args.o.at(b, h, i)[d] =
-        narrowed((sum > 0 ? o[d] / sum : o[d]) + (image.has("wrong") && !d));
+        narrowed((sum > 0 ? o[d] / sum : o[d]) + (image.has("wrong") && !d) +
+                 (image.has("drifting") && !d ? float(launches) : 0));
   float lse = sum > 0 ? max + std::log(sum) : -INFINITY;
   uint64_t offset = b * args.lse.strides[0] + h * args.lse.strides[1] +
                     i * args.lse.strides[2];
@@ -299,6 +301,7 @@ FAKE cuLaunchKernel(void *function, unsigned, unsigned, unsigned, unsigned,
                     unsigned, unsigned, unsigned, void *, void **params,
                     void **list) {
   const Image &image = *static_cast<Image *>(function);
+  ++launches;
   lastMs = image.has("fast") ? 0.25f : 0.5f;
   if (image.has("idle"))
     return 0;
