@@ -157,14 +157,17 @@ int Timer::run() {
   std::unique_ptr<Buffers> buffers;
   std::fprintf(stderr, "# %s\n", describeSetup(device, library).c_str());
   std::fputs(kCsvHeader, stdout);
-  // Cells that are not decoding's have as many queries as keys.
-  std::vector<size_t> kernels =
-      options.sq ? preferredKernels(library, fitting, options.sq,
-                                    options.heads / options.kvHeads)
-                 : preferredKernels(library, fitting, options.seqs.front(), 1);
-  int64_t elements = mostElements(kernels);
-  for (size_t index : kernels) {
-    const rt::Kernel &kernel = library.kernel(index);
+  // The kernels of each length, which may have one of its own. Cells that are
+  // not decoding's have as many queries as keys.
+  std::vector<std::vector<size_t>> kernels;
+  for (int64_t seq : options.seqs)
+    kernels.push_back(
+        options.sq ? preferredKernels(library, fitting, options.sq,
+                                      options.heads / options.kvHeads)
+                   : preferredKernels(library, fitting, seq, /*group=*/1));
+  int64_t elements = mostElements(kernels.front());
+  for (size_t problem = 0; problem < kernels.front().size(); ++problem) {
+    const rt::Kernel &kernel = library.kernel(kernels.front()[problem]);
     if (!findVariant(kernel.variant)) {
       std::fprintf(stderr, "# %s is left out: no FLOP count for variant %s\n",
                    kernel.name.c_str(), kernel.variant.c_str());
@@ -175,8 +178,8 @@ int Timer::run() {
       buffers = std::make_unique<Buffers>(device, kernel.dtype, elements,
                                           options.seed);
     }
-    for (int64_t seq : options.seqs)
-      if (!timeCell(index, seq, *buffers))
+    for (size_t n = 0; n < options.seqs.size(); ++n)
+      if (!timeCell(kernels[n][problem], options.seqs[n], *buffers))
         status = kFailed;
   }
   return status;

@@ -218,6 +218,23 @@ TEST(Bench, PrintsTimingsAsCsv) {
             "# Fake GPU, sm_80, CUDA driver 13.0, ptxas 13.0.88\n");
 }
 
+TEST(Bench, TimesTheKernelThatIsMeantForEachLength) {
+  json few = BenchLibrary::entry("causal"), any = few;
+  few["max_rows"] = 2;
+  any["name"] = "any";
+  any["file"] = "any.cubin";
+  for (json *kernel : {&few, &any})
+    (*kernel)["head_dim"] = (*kernel)["head_dim_v"] = 1024;
+  TestFolder folder(manifestJson({few, any}));
+  folder.write("a.cubin", "hollow causal");
+  folder.write("any.cubin", "hollow fast causal");
+  Outcome outcome = runBench("time " + folder.path() +
+                             " --seqs=2,4 --runs=1 --warmup=0 --name=mine");
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_NE(outcome.out.find(",2,2,0.5000,"), std::string::npos) << outcome.out;
+  EXPECT_EQ(outcome.out.find(",4,4,0.5000,"), std::string::npos) << outcome.out;
+}
+
 TEST(Bench, SelftestHasALineForEachKernel) {
   Outcome outcome = runBench("selftest " + BenchLibrary("right").folder.path());
   EXPECT_EQ(outcome.status, 0) << outcome.out << outcome.err;
