@@ -94,8 +94,8 @@ static LogicalResult checkSpills(gpu::GPUModuleOp module, const Cubin &cubin) {
              << kernel.name << "' spills " << kernel.spillStores
              << " bytes (stores) and " << kernel.spillLoads
              << " bytes (loads) with " << kernel.registers
-             << " registers: smaller blocks (br, bc) may not; allow-spills "
-                "accepts this";
+             << " registers: smaller blocks (br, bc) may not spill (fa-opt's "
+                "allow-spills accepts it)";
   return success();
 }
 

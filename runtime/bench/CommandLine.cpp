@@ -344,8 +344,11 @@ static std::string flagLines(const std::vector<Verb> &verbs) {
   for (const Flag &flag : kFlags) {
     if (flag.verbs != verbs)
       continue;
-    std::string line =
-        std::string("  ") + flag.name + (*flag.form ? "=" : "") + flag.form;
+    std::string line = std::string("  ") + flag.name +
+                       (!*flag.form           ? ""
+                        : flag.name[1] == '-' ? "="
+                                              : " ") +
+                       flag.form;
     line.resize(std::max(column, line.size() + 1), ' ');
     text += line + flag.help + "\n";
   }

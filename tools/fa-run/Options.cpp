@@ -18,15 +18,13 @@ using llvm::StringRef;
 namespace cl = llvm::cl;
 
 const char *const fa::run::kOverview =
-    "Runs an attention problem on the CPU at the level that the passes reach, "
-    "and checks it\n\n"
-    "FILE holds one function with one attn.forward. The passes and pipelines "
-    "on "
-    "the command\nline run first, in their order; what they leave is lowered "
-    "by "
-    "itself. A pipeline that goes\nbelow level C is run down to level C; with "
-    "--on=sim, down to level "
-    "D.\n\n"
+    "Runs an attention problem, or a program, on the CPU at the level that the "
+    "passes reach,\nand checks it\n\n"
+    "FILE holds one function with one attn.forward, or a program "
+    "(docs/programs.md). The passes\nand pipelines on the command line run "
+    "first, in their order; what they leave is lowered by\nitself. A pipeline "
+    "that goes below level C is run down to level C; with --on=sim, down to\n"
+    "level D.\n\n"
     "  fa-run attention.mlir --check\n"
     "  fa-run attention.mlir --tile --interchange --check "
     "--sizes=Sq=128,Skv=1000\n"
