@@ -14,7 +14,7 @@
 
 // What --help shows are fa-run's own options; --help-hidden has all others.
 // RUN: fa-run --help | FileCheck %s --check-prefix=HELP --implicit-check-not=amdgpu --implicit-check-not=--mlir --implicit-check-not=--canonicalize
-// HELP: Runs an attention problem on the CPU
+// HELP: Runs an attention problem, or a program, on the CPU
 // HELP: fa-run options:
 // HELP: --check
 // HELP: --sizes=
