@@ -70,4 +70,37 @@ gpu.module @kernels {
     }
     gpu.return
   }
+
+  // Both stages are taken before the first copy: each is taken once.
+  // CHECK-LABEL: gpu.func @acquires_first
+  // CHECK: scf.if
+  // CHECK-NEXT: cta.acquire
+  // CHECK-NEXT: cta.copy
+  // CHECK-NEXT: }
+  // CHECK-NEXT: cta.acquire
+  // CHECK-NEXT: cta.copy
+  // CHECK-NEXT: scf.if
+  // CHECK-NEXT: cta.acquire
+  // CHECK-NEXT: cta.copy
+  // CHECK-NEXT: }
+  gpu.func @acquires_first(%n: index, %q: memref<?x64xbf16>, %k: memref<?x64xbf16>, %v: memref<?x64xbf16>) kernel {
+    %c0 = arith.constant 0 : index
+    %c64 = arith.constant 64 : index
+    %qs = cta.ring : !cta.ring<1, !q>
+    %ks = cta.ring : !cta.ring<2, !t>
+    %vs = cta.ring : !cta.ring<2, !t>
+    cta.role "load" teams(%w in 1) warps(4) {
+      cta.work (%b) in (%n) order(#cta.order<natural>) {
+        %e0 = cta.acquire %qs : !cta.ring<1, !q>
+        cta.copy %q[%b, %c0] to %e0 : memref<?x64xbf16>, !q
+        scf.for %j = %c0 to %b step %c64 {
+          %e1 = cta.acquire %ks : !cta.ring<2, !t>
+          %e2 = cta.acquire %vs : !cta.ring<2, !t>
+          cta.copy %k[%j, %c0] to %e1 : memref<?x64xbf16>, !t
+          cta.copy %v[%j, %c0] to %e2 : memref<?x64xbf16>, !t
+        }
+      }
+    }
+    gpu.return
+  }
 }

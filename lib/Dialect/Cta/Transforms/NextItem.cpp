@@ -10,9 +10,11 @@
 #include "fa/Dialect/Cta/IR/SharedMemory.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -117,6 +119,12 @@ bool fa::putFirstTileFirst(cta::WorkOp work) {
   if (copies.empty())
     return false;
   Operation *first = *copies.begin();
+  Value ring = getFilledRing(first);
+  // What stands before the first copy is done in both parts of its round.
+  for (Operation &op : *loop.getBody())
+    if (op.isBeforeInBlock(first) && !getFilledRing(&op) &&
+        !isa<memref::LoadOp>(op) && !isMemoryEffectFree(&op))
+      return false;
 
   // 2. The loop's first round in two parts, around what is loaded once. Those
   //    need nothing that the operations between them and the loop make.
@@ -126,10 +134,11 @@ bool fa::putFirstTileFirst(cta::WorkOp work) {
   b.setInsertionPoint(once.front());
   Value isThere = arith::CmpIOp::create(
       b, arith::CmpIPredicate::slt, loop.getLowerBound(), loop.getUpperBound());
-  buildFirstRound(b, loop, isThere,
-                  [&](Operation &op) { return first->isBeforeInBlock(&op); });
+  buildFirstRound(b, loop, isThere, [&](Operation &op) {
+    Value filled = getFilledRing(&op);
+    return first->isBeforeInBlock(&op) || (filled && filled != ring);
+  });
   b.setInsertionPoint(loop);
-  Value ring = getFilledRing(first);
   buildFirstRound(b, loop, isThere, [&](Operation &op) {
     return !first->isBeforeInBlock(&op) && getFilledRing(&op) == ring;
   });
