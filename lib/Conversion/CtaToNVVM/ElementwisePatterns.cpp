@@ -12,6 +12,7 @@
 
 #include "Builders.h"
 #include "Lowering.h"
+#include "fa/Support/Conjuncts.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
@@ -84,17 +85,6 @@ struct ConvertConstant : OpConversionPattern<arith::ConstantOp> {
     return success();
   }
 };
-
-/// Appends what `mask` is the conjunction of.
-static void collectConjuncts(Value mask, SmallVectorImpl<Value> &conjuncts) {
-  auto both = mask.getDefiningOp<arith::AndIOp>();
-  if (!both) {
-    conjuncts.push_back(mask);
-    return;
-  }
-  collectConjuncts(both.getLhs(), conjuncts);
-  collectConjuncts(both.getRhs(), conjuncts);
-}
 
 /// A select by a conjunction of masks, element by element. LLVM would take it
 /// apart into one select after another, as for targets with one condition

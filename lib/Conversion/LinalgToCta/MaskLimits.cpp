@@ -16,6 +16,7 @@
 #include "MaskLimits.h"
 
 #include "fa/Dialect/Cta/IR/Cta.h"
+#include "fa/Support/Conjuncts.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -136,16 +137,6 @@ static Value buildMask(ImplicitLocOpBuilder &b, const Bound &bound,
       column, limit);
 }
 
-/// The conditions that `value` is the "and" of.
-static void collectConditions(Value value, SmallVectorImpl<Value> &conditions) {
-  if (auto conjunction = value.getDefiningOp<arith::AndIOp>()) {
-    collectConditions(conjunction.getLhs(), conditions);
-    collectConditions(conjunction.getRhs(), conditions);
-    return;
-  }
-  conditions.push_back(value);
-}
-
 namespace {
 /// A number that is the same for all elements: a value plus a constant.
 struct Number {
@@ -207,7 +198,7 @@ static void joinBounds(arith::AndIOp root) {
     return;
   ImplicitLocOpBuilder b(root.getLoc(), root);
   SmallVector<Value> conditions, others;
-  collectConditions(root, conditions);
+  collectConjuncts(root, conditions);
   SmallVector<std::optional<Bound>> bounds;
   for (Value condition : conditions)
     bounds.push_back(matchBound(b, condition));

@@ -8,25 +8,16 @@
 #ifndef FLASHLOOM_RUNTIME_TEST_FUZZ_DAMAGE_H
 #define FLASHLOOM_RUNTIME_TEST_FUZZ_DAMAGE_H
 
+#include "../../../test/fuzz/Random.h"
+
 #include <cstdint>
 #include <map>
 #include <nlohmann/json.hpp>
-#include <random>
 #include <string>
 
 namespace fa::test {
 
-/// The same numbers from the same seed with any C++ library.
-class Random {
-public:
-  explicit Random(uint64_t seed) : engine(seed) {}
-  /// A number below `bound`, which is positive.
-  size_t below(size_t bound) { return engine() % bound; }
-  bool oneIn(size_t n) { return below(n) == 0; }
-
-private:
-  std::mt19937_64 engine;
-};
+using Random = fuzz::Random;
 
 /// A library: the manifest's text and the files by their names.
 struct Content {
