@@ -274,10 +274,8 @@ void fa::buildKernelPipeline(OpPassManager &pm, const PipelineOptions &options,
 
   // C to D: a thread block's program, its copies ahead of their use.
   pm.addPass(createMapWarps());
-  // An empty nest would have no textual form.
-  if (options.level == Level::Cta && !passes.stageTiles && !passes.prefetch)
-    return;
   OpPassManager &kernels = pm.nest<gpu::GPUModuleOp>();
+  kernels.addPass(createFoldFactors());
   if (passes.stageTiles)
     kernels.addPass(createStageTiles());
   if (passes.prefetch)
@@ -297,6 +295,7 @@ void fa::buildWarpgroupPipeline(OpPassManager &pm,
   // the computing teams' products and arithmetic beside one another.
   pm.addPass(createMapWarps());
   OpPassManager &kernels = pm.nest<gpu::GPUModuleOp>();
+  kernels.addPass(createFoldFactors());
   if (passes.specializeWarps)
     kernels.addPass(createDeferRedo());
   kernels.addPass(createFoldSums());

@@ -108,10 +108,14 @@ Value UpdateLowering::buildWeights(Value scores, const Exponent &exponent,
   return b
       .generic({guard}, {scores}, 2, false,
                [&](GenericBuilder &in, ValueRange args) {
-                 Value power =
-                     exponent.subtractsFirst
-                         ? exponent.of(in, args[1], args[0])
-                         : in.mulSub(args[1], exponent.factor, args[0]);
+                 if (exponent.subtractsFirst)
+                   return SmallVector<Value>{
+                       in.exp2(exponent.of(in, args[1], args[0]))};
+                 Value power = in.mulSub(args[1], exponent.factor, args[0]);
+                 // A score's own last factor may multiply this one first.
+                 if (op.hasScore())
+                   power.getDefiningOp<math::FmaOp>().setFastmath(
+                       arith::FastMathFlags::reassoc);
                  return SmallVector<Value>{in.exp2(power)};
                })
       .front();

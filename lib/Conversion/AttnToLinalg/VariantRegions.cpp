@@ -14,13 +14,16 @@ using namespace mlir;
 using namespace fa;
 
 /// Lets products and sums of a score be one operation with one rounding, as
-/// CUDA C's compiler does by default. In the softmax that follows this would
-/// not do: see `Exponent::of`.
-static void allowContraction(Operation *op) {
+/// CUDA C's compiler does by default, and its factors be multiplied with one
+/// another first. In the softmax that follows this would not do: see
+/// `Exponent::of`.
+static void relaxArithmetic(Operation *op) {
   auto arithmetic = dyn_cast<arith::ArithFastMathInterface>(op);
   if (!arithmetic)
     return;
   auto flags = arith::FastMathFlags::contract;
+  if (isa<arith::MulFOp>(op))
+    flags = flags | arith::FastMathFlags::reassoc;
   // Conversions may have none.
   if (arith::FastMathFlagsAttr present = arithmetic.getFastMathFlagsAttr())
     flags = flags | present.getValue();
@@ -34,7 +37,7 @@ Value fa::inlineRegion(OpBuilder &builder, Region &region, ValueRange args) {
   IRMapping mapping;
   mapping.map(region.getArguments(), args);
   for (Operation &nested : region.front().without_terminator())
-    builder.clone(nested, mapping)->walk(allowContraction);
+    builder.clone(nested, mapping)->walk(relaxArithmetic);
   return mapping.lookupOrDefault(region.front().getTerminator()->getOperand(0));
 }
 
@@ -58,7 +61,7 @@ Value fa::applyVariant(GenericBuilder &b, Value scores, Value scale,
                 operands.push_back(buildPosition(in, origin[2 + dim], dim));
             if (scale) {
               operands[0] = in.mul(operands[0], scale);
-              allowContraction(operands[0].getDefiningOp());
+              relaxArithmetic(operands[0].getDefiningOp());
             }
             if (!score.empty())
               operands[0] = inlineRegion(in.builder, score, operands);

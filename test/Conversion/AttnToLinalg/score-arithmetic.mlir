@@ -6,13 +6,13 @@
 // RUN: fa-opt %s --fa2=level=arithmetic | FileCheck %s --check-prefix=FIRST
 
 // The scale and the region may be fused, the softmax may not.
-// FUSED: arith.mulf %{{.*}}, %{{.*}} fastmath<contract> : f32
+// FUSED: arith.mulf %{{.*}}, %{{.*}} fastmath<reassoc,contract> : f32
 // FUSED: linalg.generic
-// FUSED: math.fma
+// FUSED: math.fma {{.*}} fastmath<reassoc>
 // FUSED-NEXT: math.exp2
 // FUSED-NEXT: linalg.yield
 
-// FIRST: arith.mulf %{{.*}}, %{{.*}} fastmath<contract> : f32
+// FIRST: arith.mulf %{{.*}}, %{{.*}} fastmath<reassoc,contract> : f32
 // FIRST: %[[REST:.*]] = arith.subf %{{.*}}, %{{.*}} : f32
 // FIRST-NEXT: %[[POWER:.*]] = arith.mulf %[[REST]], %{{.*}} : f32
 // FIRST-NEXT: math.exp2 %[[POWER]]

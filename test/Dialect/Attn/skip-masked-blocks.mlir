@@ -14,6 +14,21 @@
 // CHECK: attn.update {{.*}} mask(
 // CHECK: scf.yield
 
+// Where a row's first maximum is kept and scores depend on the key's place, the blocks at the upper edge come first; else in the order
+// of the keys.
+// RUN: fa-opt "--choose-schedule=br=64 bc=64 rescale=first-max" --tile --interchange --skip-masked-blocks %S/../../../kernels-gen/specs/alibi.mlir | FileCheck %s --check-prefix=UPPER
+// RUN: fa-opt "--choose-schedule=br=64 bc=64 rescale=always" --tile --interchange --skip-masked-blocks %S/../../../kernels-gen/specs/alibi.mlir | FileCheck %s --check-prefix=LOWER
+// RUN: fa-opt "--choose-schedule=br=64 bc=64 rescale=first-max" --tile --interchange --skip-masked-blocks %S/../../../kernels-gen/specs/softcap.mlir | FileCheck %s --check-prefix=LOWER
+// UPPER: %[[UPPER:.*]]:3 = scf.for %{{.*}} = %[[MID:.*]] to %{{.*}} step %c64
+// UPPER: affine.min
+// UPPER: attn.update
+// UPPER: } mask(
+// UPPER: scf.for %{{.*}} = %c0 to %[[MID]] step %c64 iter_args(%{{.*}} = %[[UPPER]]#0
+// UPPER-NOT: mask(
+// UPPER: return
+// LOWER: scf.for %{{.*}} = %c0 to %[[MID:.*]] step %c64
+// LOWER: scf.for %{{.*}} = %[[MID]] to
+
 // A window of one's own, as a region: partial blocks at both edges.
 // SECOND-LABEL: func @window
 // SECOND: scf.for %{{.*}} = %[[BEGIN:.*]] to %[[LOW:.*]] step

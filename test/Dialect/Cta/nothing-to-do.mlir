@@ -1,4 +1,5 @@
 // RUN: fa-opt %s --split-input-file --defer-redo 2>&1 | FileCheck %s -DPASS=--defer-redo
+// RUN: fa-opt %s --split-input-file --fold-factors 2>&1 | FileCheck %s -DPASS=--fold-factors
 // RUN: fa-opt %s --split-input-file --fold-sums 2>&1 | FileCheck %s -DPASS=--fold-sums
 // RUN: fa-opt %s --split-input-file --stage-tiles 2>&1 | FileCheck %s -DPASS=--stage-tiles
 // RUN: fa-opt %s --split-input-file --prefetch 2>&1 | FileCheck %s -DPASS=--prefetch

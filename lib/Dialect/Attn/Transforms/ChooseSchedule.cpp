@@ -106,6 +106,14 @@ static bool dependsOn(Value value, BlockArgument argument) {
          });
 }
 
+bool fa::attn::dependsOnPlace(Region &score) {
+  return !score.empty() &&
+         llvm::any_of(score.getArguments().take_back(2), [&](Value place) {
+           return dependsOn(score.front().getTerminator()->getOperand(0),
+                            cast<BlockArgument>(place));
+         });
+}
+
 /// What the tensors take that the score or the mask reads.
 static int64_t countLookupRegisters(ForwardOp op) {
   int64_t registers = 0;
@@ -141,18 +149,22 @@ static bool listsBlocks(ForwardOp op) {
       .wasInterrupted();
 }
 
+/// Whether ALiBi's scores are largest in a row's last blocks, with which
+/// --skip-masked-blocks then begins.
+static bool isAlibiUnderDiagonal(ArrayAttr variants) {
+  return llvm::any_of(variants, llvm::IsaPred<AlibiAttr>) &&
+         llvm::any_of(variants, llvm::IsaPred<CausalAttr>);
+}
+
 fa::Rescale fa::attn::chooseRescale(ForwardOp op) {
-  if (ArrayAttr variants = op.getVariantsAttr())
-    if (llvm::any_of(variants, llvm::IsaPred<AlibiAttr>))
-      return fa::Rescale::Always;
-  Region &score = op.getScoreRegion();
-  bool dependsOnPlace =
-      !score.empty() &&
-      llvm::any_of(score.getArguments().take_back(2), [&](BlockArgument place) {
-        return dependsOn(score.front().getTerminator()->getOperand(0), place);
-      });
-  return dependsOnPlace || listsBlocks(op) ? fa::Rescale::Always
-                                           : fa::Rescale::FirstMax;
+  ArrayAttr variants = op.getVariantsAttr();
+  if (listsBlocks(op))
+    return fa::Rescale::Always;
+  if (variants && llvm::any_of(variants, llvm::IsaPred<AlibiAttr>))
+    return isAlibiUnderDiagonal(variants) ? fa::Rescale::FirstMax
+                                          : fa::Rescale::Always;
+  return dependsOnPlace(op.getScoreRegion()) ? fa::Rescale::Always
+                                             : fa::Rescale::FirstMax;
 }
 
 /// The registers of a thread that the variant of `op` takes beside what causal

@@ -165,6 +165,18 @@ static Obstacle findObstacle(UpdateOp update) {
   return {};
 }
 
+/// Whether the blocks at the upper edge come before all others. Where a row's
+/// first maximum serves all its blocks, the first block has to be one with
+/// large scores: a score that depends on the key's place is taken to favour the
+/// keys nearest to the row, as ALiBi's do. One that does not is right all the
+/// same, but slow, since its rows outgrow their first maximum.
+static bool beginsAtUpperEdge(UpdateOp update, const VisibleKeys &keys) {
+  auto function = update->getParentOfType<FunctionOpInterface>();
+  std::optional<Schedule> schedule = getSchedule(function);
+  return schedule && schedule->rescale == fa::Rescale::FirstMax && keys.all &&
+         keys.all->end && dependsOnPlace(update.getScoreRegion());
+}
+
 /// Cuts and splits `loop` by `keys`.
 static void splitLoop(RewriterBase &rewriter, scf::ForOp loop, UpdateOp update,
                       const VisibleKeys &keys) {
@@ -189,11 +201,15 @@ static void splitLoop(RewriterBase &rewriter, scf::ForOp loop, UpdateOp update,
                     block);
     state.assign(copy.getResults().begin(), copy.getResults().end());
   };
+  const bool upperFirst = beginsAtUpperEdge(update, keys);
+  if (upperFirst)
+    addLoop(ranges.fullEnd, ranges.end, /*isFull=*/false);
   if (ranges.hasLowerPart)
     addLoop(ranges.begin, ranges.fullBegin, /*isFull=*/false);
   if (keys.all)
     addLoop(ranges.fullBegin, ranges.fullEnd, /*isFull=*/true);
-  addLoop(ranges.fullEnd, ranges.end, /*isFull=*/false);
+  if (!upperFirst)
+    addLoop(ranges.fullEnd, ranges.end, /*isFull=*/false);
   rewriter.replaceOp(loop, state);
 }
 

@@ -35,6 +35,10 @@ ScheduleProblem getProblem(ForwardOp op);
 /// of a row's first block is likely to be near that of all, else always.
 fa::Rescale chooseRescale(ForwardOp op);
 
+/// Whether the result of `score`, a region or none, depends on the row or the
+/// key.
+bool dependsOnPlace(mlir::Region &score);
+
 /// Writes the variants of `op` into its regions. Returns how many there were.
 unsigned expandVariants(mlir::RewriterBase &rewriter, ForwardOp op);
 

@@ -101,6 +101,43 @@ def DeferRedo : Pass<"defer-redo"> {
   let dependentDialects = ["::fa::cta::CtaDialect"];
 }
 
+def FoldFactors : Pass<"fold-factors"> {
+  let summary = "Multiplies uniform factors with one another first";
+  let description = [{
+    Level D to D. A factor that is the same for all elements of a fragment
+    (the scale, a softcap's limit, log2(e)) multiplies the next such factor, once,
+    instead of all elements once more: in products of products, and in fused
+    multiply-adds of products. A product that only a branch still reads
+    (`cta.if_any`, the rare maximum of `rescale=first-max`) moves into it.
+
+    Only what may be reassociated is: operations with `fastmath<reassoc>`, as
+    the inlined products of score regions are, and the exponent of their
+    results. Each element is rounded once less; the factors' product is off by
+    2^-24 of itself.
+
+    Before:
+    ```mlir
+    %a = arith.mulf %s, %scales fastmath<reassoc> : vector<64x128xf32>    // broadcast of %scale
+    %x = arith.mulf %a, %inverse fastmath<reassoc> : vector<64x128xf32>   // dense<0.02>
+    %t = math.tanh %x : vector<64x128xf32>
+    %y = arith.mulf %t, %cap fastmath<reassoc> : vector<64x128xf32>       // dense<50.0>
+    %e = math.fma %y, %log2e, %m fastmath<reassoc> : vector<64x128xf32>
+    ```
+    After:
+    ```mlir
+    %f = arith.mulf %scale, %c : f32                                      // 0.02
+    %fs = vector.broadcast %f : f32 to vector<64x128xf32>
+    %x = arith.mulf %s, %fs fastmath<reassoc> : vector<64x128xf32>
+    %t = math.tanh %x : vector<64x128xf32>
+    %e = math.fma %t, %both, %m fastmath<reassoc> : vector<64x128xf32>    // dense<72.13>
+    ```
+  }];
+  let statistics = [Statistic<"numFactors", "factors",
+                              "Products of all elements that are no more">];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::vector::VectorDialect"];
+}
+
 def FoldSums : Pass<"fold-sums"> {
   let summary = "Keeps row sums in parts until a loop's end";
   let description = [{
