@@ -70,11 +70,12 @@ static constexpr PassChoice getWarpgroupPasses(int count) {
           count > 0,
           count > 1,
           count > 2,
-          count > 3};
+          count > 3,
+          count > 4};
 }
 
 static constexpr PassChoice kFa2Passes = getMmaSyncPasses(5);
-static constexpr PassChoice kFa3Passes = getWarpgroupPasses(4);
+static constexpr PassChoice kFa3Passes = getWarpgroupPasses(5);
 
 ArrayRef<AblationStep> fa::getAblationSteps() {
   static constexpr AblationStep steps[] = {
@@ -89,7 +90,8 @@ ArrayRef<AblationStep> fa::getAblationSteps() {
       {"specialize-warps", "split_q", getWarpgroupPasses(1)},
       {"overlap-softmax", "split_q", getWarpgroupPasses(2)},
       {"ping-pong", "split_q", getWarpgroupPasses(3)},
-      {"persistent", "split_q", kFa3Passes},
+      {"persistent", "split_q", getWarpgroupPasses(4)},
+      {"trim-teams", "split_q", kFa3Passes},
       {"fa3", "split_q", kFa3Passes, /*maySpill=*/false, "auto"}};
   return steps;
 }
@@ -302,6 +304,8 @@ void fa::buildWarpgroupPipeline(OpPassManager &pm,
   kernels.addPass(createStageTiles());
   if (passes.specializeWarps)
     kernels.addPass(createSpecializeWarps());
+  if (passes.trimTeams)
+    kernels.addPass(createTrimTeams());
   if (passes.overlapSoftmax)
     kernels.addPass(createOverlapSoftmax());
   if (passes.pingPong && options.pingPong)

@@ -73,8 +73,9 @@ static cl::list<std::string>
                        "made by: fa1, interchange, delay-normalization, "
                        "skip-masked-blocks, split-q, stage-tiles, fa2; for "
                        "sm_90a also warpgroups, specialize-warps, "
-                       "overlap-softmax, ping-pong, persistent, fa3 (fa3 "
-                       "where it makes the kernel, else fa2)"),
+                       "overlap-softmax, ping-pong, persistent, "
+                       "trim-teams, fa3 (fa3 where it makes the kernel, else "
+                       "fa2)"),
               cl::cat(category));
 static cl::opt<bool> ablation("ablation",
                               cl::desc("kernels by each step of --pipelines, "

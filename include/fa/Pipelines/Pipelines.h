@@ -34,6 +34,7 @@ struct PassChoice {
   bool overlapSoftmax = false;     ///< softmax under the next block's products
   bool pingPong = false;           ///< teams take turns on the tensor cores
   bool persistent = false;         ///< blocks that run many items
+  bool trimTeams = false;          ///< no blocks of which a team sees nothing
 };
 
 /// A step from FlashAttention 1 to 3: one idea more than the step before.

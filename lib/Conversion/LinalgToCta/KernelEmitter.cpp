@@ -9,6 +9,7 @@
 
 #include "FragmentVectorizer.h"
 
+#include "fa/Dialect/Attn/IR/AttnDialect.h"
 #include "fa/Dialect/Cta/IR/Cta.h"
 
 #include "mlir/Analysis/SliceAnalysis.h"
@@ -226,6 +227,8 @@ LogicalResult KernelEmitter::emitLoop(scf::ForOp op) {
                                  mapping.lookupOrDefault(op.getLowerBound()),
                                  mapping.lookupOrDefault(op.getUpperBound()),
                                  mapping.lookupOrDefault(op.getStep()), inits);
+  if (op->hasAttr(attn::kPartialAttrName))
+    copy->setAttr(cta::kPartialAttr, builder.getUnitAttr());
   mapping.map(op.getInductionVar(), copy.getInductionVar());
   mapping.map(carried, copy.getRegionIterArgs());
   mapping.map(results, copy.getResults());

@@ -46,6 +46,11 @@ LogicalResult AttnDialect::verifyOperationAttribute(Operation *op,
       return op->emitOpError("'attn.any_row' is a unit attribute of scf.if");
     return success();
   }
+  if (attr.getName() == kPartialAttrName) {
+    if (!isa<scf::ForOp>(op) || !isa<UnitAttr>(attr.getValue()))
+      return op->emitOpError("'attn.partial' is a unit attribute of scf.for");
+    return success();
+  }
   if (attr.getName() != kScheduleAttrName)
     return op->emitOpError("has no attribute '")
            << attr.getName().getValue() << "' in the attn dialect";

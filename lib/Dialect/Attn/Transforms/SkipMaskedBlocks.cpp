@@ -199,6 +199,8 @@ static void splitLoop(RewriterBase &rewriter, scf::ForOp loop, UpdateOp update,
       makeFullBlock(rewriter,
                     cast<UpdateOp>(mapping.lookup(update.getOperation())),
                     block);
+    else
+      copy->setAttr(kPartialAttrName, rewriter.getUnitAttr());
     state.assign(copy.getResults().begin(), copy.getResults().end());
   };
   const bool upperFirst = beginsAtUpperEdge(update, keys);

@@ -90,13 +90,29 @@ static bool dependsOn(Value value, Value team, cta::RoleOp role,
       .wasInterrupted();
 }
 
+/// The loop without products that goes through the blocks that `loop` leaves to
+/// other teams (--trim-teams): both together have as many rounds as those have
+/// in theirs. Null if there is none.
+static scf::ForOp findDrain(scf::ForOp loop) {
+  for (Operation *op = loop->getNextNode(); op; op = op->getNextNode()) {
+    auto drain = dyn_cast<scf::ForOp>(op);
+    if (drain && drain.getLowerBound() == loop.getUpperBound() &&
+        drain.getStep() == loop.getStep() && findTurns(drain).empty())
+      return drain;
+  }
+  return {};
+}
+
 /// Why teams may come to `loop` or through it a different number of times; null
-/// where they do not.
-static const char *findDifference(scf::ForOp loop, cta::RoleOp role) {
+/// where they do not. The rounds of `drain` count as those of `loop`.
+static const char *findDifference(scf::ForOp loop, scf::ForOp drain,
+                                  cta::RoleOp role) {
   for (Operation *op = loop; op != role; op = op->getParentOp()) {
     SmallVector<Value> decisive;
     if (auto around = dyn_cast<scf::ForOp>(op))
-      decisive = {around.getLowerBound(), around.getUpperBound(),
+      decisive = {around.getLowerBound(),
+                  op == loop && drain ? drain.getUpperBound()
+                                      : around.getUpperBound(),
                   around.getStep()};
     else if (auto branch = dyn_cast<scf::IfOp>(op))
       decisive = {branch.getCondition()};
@@ -129,8 +145,9 @@ static void buildForTeam(RewriterBase &rewriter, Location loc, Value team,
   Op::create(rewriter, loc, turn, zero);
 }
 
+/// `drains`: loops whose rounds only pass the turn on.
 static void buildTurns(RewriterBase &rewriter, cta::RoleOp role,
-                       ArrayRef<Turn> turns) {
+                       ArrayRef<Turn> turns, ArrayRef<scf::ForOp> drains) {
   Location loc = role.getLoc();
   int64_t teams = role.getTeams();
   auto func = role->getParentOfType<gpu::GPUFuncOp>();
@@ -156,6 +173,12 @@ static void buildTurns(RewriterBase &rewriter, cta::RoleOp role,
     cta::ArriveOp::create(rewriter, one.last.getLoc(), turn, next);
   }
 
+  for (scf::ForOp drain : drains) {
+    rewriter.setInsertionPointToStart(drain.getBody());
+    cta::SyncOp::create(rewriter, drain.getLoc(), turn, team);
+    cta::ArriveOp::create(rewriter, drain.getLoc(), turn, next);
+  }
+
   // 3. The turn that is left.
   rewriter.setInsertionPoint(body.getTerminator());
   buildForTeam<cta::SyncOp>(rewriter, loc, team, 0, turn);
@@ -164,6 +187,7 @@ static void buildTurns(RewriterBase &rewriter, cta::RoleOp role,
 FailureOr<int64_t> fa::takeTurns(RewriterBase &rewriter, cta::RoleOp role,
                                  std::string &reason) {
   SmallVector<Turn> turns;
+  SmallVector<scf::ForOp> drains;
   bool hasTurns = false;
   WalkResult result = role.walk([&](Operation *op) {
     hasTurns |= isa<cta::SyncOp>(op);
@@ -171,13 +195,20 @@ FailureOr<int64_t> fa::takeTurns(RewriterBase &rewriter, cta::RoleOp role,
     if (!loop)
       return WalkResult::advance();
     SmallVector<Turn> found = findTurns(loop);
-    const char *difference =
-        found.empty() ? nullptr : findDifference(loop, role);
-    if (difference) {
+    if (found.empty())
+      return WalkResult::advance();
+    scf::ForOp drain = findDrain(loop);
+    if (drain && found.size() > 1) {
+      reason = "rounds of several turns are left to other teams";
+      return WalkResult::interrupt();
+    }
+    if (const char *difference = findDifference(loop, drain, role)) {
       reason = difference;
       return WalkResult::interrupt();
     }
     llvm::append_range(turns, found);
+    if (drain)
+      drains.push_back(drain);
     return WalkResult::advance();
   });
   if (result.wasInterrupted())
@@ -187,7 +218,7 @@ FailureOr<int64_t> fa::takeTurns(RewriterBase &rewriter, cta::RoleOp role,
     return failure();
   }
   if (!turns.empty())
-    buildTurns(rewriter, role, turns);
+    buildTurns(rewriter, role, turns, drains);
   return turns.size();
 }
 

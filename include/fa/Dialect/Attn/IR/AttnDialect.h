@@ -45,6 +45,9 @@ inline constexpr llvm::StringLiteral kScheduleAttrName = "attn.schedule";
 /// a flag for each row of a tile, and whose regions give the same for a row
 /// whose flag is false: any group of whole rows may branch for itself.
 inline constexpr llvm::StringLiteral kAnyRowAttrName = "attn.any_row";
+/// The discardable attribute of an scf.for over blocks of keys that are partly
+/// hidden: a round in which no row sees a key leaves the state as it is.
+inline constexpr llvm::StringLiteral kPartialAttrName = "attn.partial";
 } // namespace fa::attn
 
 #endif // FA_DIALECT_ATTN_IR_ATTNDIALECT_H

@@ -41,6 +41,10 @@ constexpr llvm::StringLiteral kSharedBytesAttr = "cta.shared_bytes";
 constexpr llvm::StringLiteral kMinCtasAttr = "cta.min_ctas";
 constexpr llvm::StringLiteral kTensorMapsAttr = "cta.tensor_maps";
 
+/// The discardable attribute of an scf.for over blocks of keys: a round in
+/// which no row sees a key leaves what the loop carries as it is.
+constexpr llvm::StringLiteral kPartialAttr = "cta.partial";
+
 } // namespace fa::cta
 
 #endif // FA_DIALECT_CTA_IR_CTA_H

@@ -47,6 +47,12 @@ mlir::FailureOr<int64_t> prefetchChain(mlir::RewriterBase &rewriter,
 mlir::LogicalResult splitRole(mlir::RewriterBase &rewriter,
                               fa::cta::RoleOp role, RegisterBudgets budgets);
 
+/// Ends `loop`, over partly hidden blocks, for each of `teams` teams where its
+/// own rows see no more, and gives back the stages of the blocks after that.
+/// Returns whether there can be such blocks.
+bool trimTeams(mlir::RewriterBase &rewriter, mlir::scf::ForOp loop,
+               int64_t teams);
+
 /// Pipelines loops that follow one another, each with two products in its body:
 /// the second runs one block late, through all of them. Fails, saying why in
 /// `reason`, without changes where that is not legal. Returns the number of

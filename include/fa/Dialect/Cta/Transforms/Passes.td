@@ -305,6 +305,50 @@ def SpecializeWarps : Pass<"specialize-warps"> {
                            "::mlir::scf::SCFDialect"];
 }
 
+def TrimTeams : Pass<"trim-teams"> {
+  let summary = "Ends each team's loop where its own rows see no more keys";
+  let description = [{
+    Level D to D. The rows of a thread block are divided among teams, and under a
+    causal mask the first team's see less than the last one's. A loop over partly
+    hidden blocks (`cta.partial`) whose mask is "column <= limit of the row", by
+    itself or with other conditions, ends for each team with the last block that
+    its own last row sees, but not before the first block. The stages of the
+    blocks after that are waited for and given back in a loop of their own, since
+    the loading role fills them for the other teams.
+
+    Loops whose blocks hold a multiple of the thread block's rows are left: there
+    every team sees part of the last block. So are limits that may fall from row
+    to row. With 128 rows and 64 keys, causal, it saves one of n + 1 blocks for
+    the first of two teams, where the thread block sees n.
+
+    Before:
+    ```mlir
+    cta.role "compute" teams(%w in 2) warps(4) regs(240) {
+      ...
+      scf.for %j = %full to %end step %c64 ... {
+        %k = cta.consume %ks ... cta.release %k
+        %x = arith.select %visible, %s, %hidden ...
+        %v = cta.consume %vs ... cta.release %v
+      } {cta.partial}
+    ```
+    After:
+    ```mlir
+      %own = arith.minsi %ownEnd, %end : index      // of this team's last row
+      scf.for %j = %full to %own step %c64 ... { ... } {cta.partial}
+      scf.for %j = %own to %end step %c64 {
+        %k = cta.consume %ks
+        cta.release %k
+        %v = cta.consume %vs
+        cta.release %v
+      }
+    ```
+  }];
+  let statistics = [Statistic<"numLoops", "loops", "Loops trimmed">];
+  let dependentDialects = ["::fa::cta::CtaDialect",
+                           "::mlir::arith::ArithDialect",
+                           "::mlir::scf::SCFDialect"];
+}
+
 def OverlapSoftmax : Pass<"overlap-softmax"> {
   let summary = "Puts the next block's first product under this block's "
                 "arithmetic";
