@@ -38,6 +38,10 @@
 // TURNS-NEXT:   cta.arrive
 // TURNS-NEXT:   cta.consume
 
+// A score that is computed in the loop, with selections of its own, is no mask.
+// RUN: fa-opt %S/../../../kernels-gen/specs/alibi.mlir "--fa3=level=cta bc=64" "--remarks-filter=trim-teams" -o /dev/null 2>&1 | FileCheck %s --check-prefix=SCORE
+// SCORE: remark: [Passed] blocks | Category:trim-teams | Function=attention | loops=1
+
 // Blocks of as many keys as the thread block has rows, or of keys that rows see the less the later they are, are left; so are teams
 // without neighbours.
 // RUN: fa-opt %S/../../../kernels-gen/specs/attention.mlir "--fa3=level=cta bc=128" "--remarks-filter=trim-teams" -o /dev/null 2>&1 | FileCheck %s --check-prefix=LEFT

@@ -131,13 +131,14 @@ static bool isColumn(Value value, scf::ForOp loop) {
 
 /// The selection of the scores that `loop` does not hide; null if it has none.
 static arith::SelectOp findVisible(scf::ForOp loop) {
-  for (auto select : loop.getBody()->getOps<arith::SelectOp>())
-    if (cast<VectorType>(select.getType()).getRank() == 2 &&
+  for (auto select : loop.getBody()->getOps<arith::SelectOp>()) {
+    auto type = dyn_cast<VectorType>(select.getType());
+    if (type && type.getRank() == 2 &&
         matchPattern(select.getFalseValue(), m_NegInfFloat()))
       return select;
+  }
   return {};
 }
-
 /// The number of the first key, counted from 0, that no row of the team sees,
 /// in front of `loop`: of a mask that is "column <= limit" and what else hides.
 static FailureOr<Value> buildVisibleEnd(ImplicitLocOpBuilder &b,
