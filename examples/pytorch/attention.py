@@ -11,6 +11,7 @@ time of both; exits 1 where the difference is more than bf16's rounding explains
 
 import statistics
 import sys
+import time
 from pathlib import Path
 
 import torch
@@ -27,9 +28,11 @@ TOLERANCE = 2e-2
 
 
 def median_ms(call, runs=30):
-    """The median device time of a call in milliseconds, after three others."""
-    for _ in range(3):
+    """The median device time of a call in milliseconds, after others for a fifth of a second: an idle GPU's clock is low."""
+    start = time.monotonic()
+    while time.monotonic() - start < 0.2:
         call()
+        torch.cuda.synchronize()
     events = [(torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)) for _ in range(runs)]
     for start, stop in events:
         start.record()

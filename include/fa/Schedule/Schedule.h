@@ -52,6 +52,9 @@ struct ScheduleProblem {
   /// Accumulators that a thread holds: 2 where a block's state is read, updated
   /// and written back.
   int64_t heldStates = 1;
+  /// Operations of the special-function unit that the score function adds to
+  /// each element's exp2: softcap's tanh is one.
+  int64_t scoreFunctions = 0;
 };
 
 /// The choices that passes read; see `#attn.schedule`.
@@ -134,8 +137,11 @@ std::optional<Schedule> chooseForTarget(const ScheduleProblem &problem,
 /// with 96 (8% faster than two with 128 from length 4096 on, and slower below
 /// 2048), D 128 two with 128, D 192 two with 64 and three stages (9 to 13%
 /// faster than 112 and two at length 512), D 256 two with 64 and two stages.
-/// Measured on an H200 (docs/perf-log.md). Nothing where the target has no
-/// wgmma or nothing fits.
+/// Where scores take the special-function unit as well, three teams have 64
+/// keys or more: while one is at its products, two are at their softmax
+/// (softcap at D 128: 6 to 8% faster from length 2048 on than two teams with
+/// 128 keys). Measured on an H200 (docs/perf-log.md). Nothing where the target
+/// has no wgmma or nothing fits.
 std::optional<Schedule> chooseForWarpgroups(const ScheduleProblem &problem,
                                             const Target &target);
 

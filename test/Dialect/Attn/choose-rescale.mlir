@@ -14,3 +14,11 @@
 // FIRST: #attn.schedule<{{.*}}rescale = first_max>
 // ALWAYS: #attn.schedule<
 // ALWAYS-NOT: rescale =
+
+// Softcap's tanh takes the special-function unit as exp2 does: three teams share it better than two.
+// RUN: fa-opt %S/../../../kernels-gen/specs/softcap.mlir "--choose-schedule=policy=warpgroups target=sm_90a" | FileCheck %s --check-prefix=TANH
+// RUN: fa-opt --expand-variants %S/../../../kernels-gen/specs/softcap.mlir "--choose-schedule=policy=warpgroups target=sm_90a" | FileCheck %s --check-prefix=TANH
+// RUN: fa-opt %S/../../../kernels-gen/specs/window1024.mlir "--choose-schedule=policy=warpgroups target=sm_90a" | FileCheck %s --check-prefix=PLAIN
+// RUN: fa-opt --expand-variants %S/../../../kernels-gen/specs/alibi.mlir "--choose-schedule=policy=warpgroups target=sm_90a" | FileCheck %s --check-prefix=PLAIN
+// TANH: #attn.schedule<target = "sm_90a", br = 192, bc = 64, teams = 3,
+// PLAIN: #attn.schedule<target = "sm_90a", br = 128, bc = 128, teams = 2,

@@ -14,13 +14,16 @@
 // CHECK: attn.update {{.*}} mask(
 // CHECK: scf.yield
 
-// Where a row's first maximum is kept and scores depend on the key's place, the blocks at the upper edge come first; else in the order
+// Where a row's first maximum is kept and scores depend on the key's place, the blocks at the upper edge come first, the last one before the others; else in the order
 // of the keys.
 // RUN: fa-opt "--choose-schedule=br=64 bc=64 rescale=first-max" --tile --interchange --skip-masked-blocks %S/../../../kernels-gen/specs/alibi.mlir | FileCheck %s --check-prefix=UPPER
 // RUN: fa-opt "--choose-schedule=br=64 bc=64 rescale=always" --tile --interchange --skip-masked-blocks %S/../../../kernels-gen/specs/alibi.mlir | FileCheck %s --check-prefix=LOWER
 // RUN: fa-opt "--choose-schedule=br=64 bc=64 rescale=first-max" --tile --interchange --skip-masked-blocks %S/../../../kernels-gen/specs/softcap.mlir | FileCheck %s --check-prefix=LOWER
-// UPPER: %[[UPPER:.*]]:3 = scf.for %{{.*}} = %[[MID:.*]] to %{{.*}} step %c64
-// UPPER: affine.min
+// UPPER: %[[TWICE:.*]] = arith.addi %[[MID:.*]], %[[MID]] : index
+// UPPER: %[[SUM:.*]] = arith.addi %[[TWICE]], %{{.*}} : index
+// UPPER: %[[UPPER:.*]]:3 = scf.for %[[J:.*]] = %[[MID]] to %{{.*}} step %c64
+// UPPER-NEXT: %[[KEY:.*]] = arith.subi %[[SUM]], %[[J]] : index
+// UPPER: affine.min #{{.*}}(%[[KEY]])
 // UPPER: attn.update
 // UPPER: } mask(
 // UPPER: scf.for %{{.*}} = %c0 to %[[MID]] step %c64 iter_args(%{{.*}} = %[[UPPER]]#0

@@ -10,6 +10,7 @@
 #include "fa/Dialect/Attn/Transforms/Transforms.h"
 #include "fa/Support/Remarks.h"
 
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
 using namespace mlir;
@@ -91,6 +92,9 @@ static constexpr int64_t kListRegisters = 8;
 /// What a maximum that is kept, and the mark of a row that outgrew it, take
 /// beside that: document ids with 112 keys spill at D 128.
 static constexpr int64_t kFirstMaxListRegisters = 20;
+/// The same where blocks come from the last one on: ALiBi with 128 keys spills
+/// at D 64 with three teams.
+static constexpr int64_t kFirstMaxPlaceRegisters = 24;
 /// What a sequence's own first row and length take: packed sequences spill 26
 /// registers, a cache 13.
 static constexpr int64_t kSequenceRegisters = 32;
@@ -182,10 +186,40 @@ static int64_t countVariantRegisters(ForwardOp op) {
          (op.isRagged() ? kSequenceRegisters : 0);
 }
 
+/// The functions of the score that the special-function unit computes for each
+/// element.
+static int64_t countScoreFunctions(ForwardOp op) {
+  int64_t count = 0;
+  if (ArrayAttr variants = op.getVariantsAttr())
+    count += llvm::count_if(variants, llvm::IsaPred<SoftcapAttr>);
+  op.getScoreRegion().walk([&](Operation *nested) {
+    if (isa<math::TanhOp, math::ExpOp, math::Exp2Op, math::LogOp, math::Log2Op,
+            math::SqrtOp, math::RsqrtOp, arith::DivFOp>(nested))
+      count +=
+          dependsOn(nested->getResult(0), op.getScoreRegion().getArgument(0));
+  });
+  return count;
+}
+
+/// What first maxima take beside that.
+static int64_t countFirstMaxRegisters(ForwardOp op) {
+  if (listsBlocks(op))
+    return kFirstMaxListRegisters;
+  ArrayAttr variants = op.getVariantsAttr();
+  bool isAlibi = variants && llvm::any_of(variants, llvm::IsaPred<AlibiAttr>);
+  return isAlibi || dependsOnPlace(op.getScoreRegion())
+             ? kFirstMaxPlaceRegisters
+             : 0;
+}
+
 ScheduleProblem fa::attn::getProblem(ForwardOp op) {
-  RankedTensorType qType = op.getQ().getType();
-  return {op.getHeadDim(), op.getHeadDimV(), qType.getElementTypeBitWidth() / 8,
-          countVariantRegisters(op)};
+  ScheduleProblem problem;
+  problem.headDim = op.getHeadDim();
+  problem.headDimV = op.getHeadDimV();
+  problem.elementBytes = op.getQ().getType().getElementTypeBitWidth() / 8;
+  problem.variantRegisters = countVariantRegisters(op);
+  problem.scoreFunctions = countScoreFunctions(op);
+  return problem;
 }
 
 //===----------------------------------------------------------------------===//
@@ -227,9 +261,8 @@ struct ChooseSchedulePass
       return signalPassFailure();
     }
     problem.heldStates = heldStates;
-    if (rescale == nameRescale(fa::Rescale::FirstMax) &&
-        listsBlocks(ops.front()))
-      problem.variantRegisters += kFirstMaxListRegisters;
+    if (keepsFirstMax(ops.front()))
+      problem.variantRegisters += countFirstMaxRegisters(ops.front());
     std::optional<Schedule> schedule = choose(problem, ops.front());
     if (!schedule)
       return signalPassFailure();
@@ -239,6 +272,12 @@ struct ChooseSchedulePass
   }
 
 private:
+  bool keepsFirstMax(ForwardOp op) const {
+    return rescale == nameRescale(fa::Rescale::FirstMax) ||
+           (rescale == kAutoRescale &&
+            chooseRescale(op) == fa::Rescale::FirstMax);
+  }
+
   bool isGiven() const {
     return br != 0 || bc != 0 || teams != 0 || warps != 0 || stages != 0;
   }

@@ -165,16 +165,35 @@ static Obstacle findObstacle(UpdateOp update) {
   return {};
 }
 
-/// Whether the blocks at the upper edge come before all others. Where a row's
-/// first maximum serves all its blocks, the first block has to be one with
-/// large scores: a score that depends on the key's place is taken to favour the
-/// keys nearest to the row, as ALiBi's do. One that does not is right all the
-/// same, but slow, since its rows outgrow their first maximum.
+/// Whether the blocks at the upper edge come before all others, the last one
+/// first. Where a row's first maximum serves all its blocks, the first block
+/// that it sees has to be one with large scores: a score that depends on the
+/// key's place is taken to favour the keys nearest to the row, as ALiBi's do.
+/// One that does not is right all the same, but slow, since its rows outgrow
+/// their first maximum.
 static bool beginsAtUpperEdge(UpdateOp update, const VisibleKeys &keys) {
   auto function = update->getParentOfType<FunctionOpInterface>();
   std::optional<Schedule> schedule = getSchedule(function);
   return schedule && schedule->rescale == fa::Rescale::FirstMax && keys.all &&
          keys.all->end && dependsOnPlace(update.getScoreRegion());
+}
+
+/// Goes through the blocks of `loop` from the last one to the first.
+static void reverseBlocks(RewriterBase &rewriter, scf::ForOp loop,
+                          int64_t block) {
+  Location loc = loop.getLoc();
+  OpBuilder::InsertionGuard guard(rewriter);
+  rewriter.setInsertionPoint(loop);
+  IndexBuilder index{rewriter, loc};
+  Value begin = loop.getLowerBound();
+  Value most = index.sub(loop.getUpperBound(), index.constant(1));
+  Value last = index.alignDown(
+      index.max(index.sub(most, begin), index.constant(0)), block);
+  Value bounds = index.add(index.add(begin, begin), last);
+  rewriter.setInsertionPointToStart(loop.getBody());
+  auto key =
+      arith::SubIOp::create(rewriter, loc, bounds, loop.getInductionVar());
+  rewriter.replaceAllUsesExcept(loop.getInductionVar(), key, key);
 }
 
 /// Cuts and splits `loop` by `keys`.
@@ -202,10 +221,12 @@ static void splitLoop(RewriterBase &rewriter, scf::ForOp loop, UpdateOp update,
     else
       copy->setAttr(kPartialAttrName, rewriter.getUnitAttr());
     state.assign(copy.getResults().begin(), copy.getResults().end());
+    return copy;
   };
   const bool upperFirst = beginsAtUpperEdge(update, keys);
   if (upperFirst)
-    addLoop(ranges.fullEnd, ranges.end, /*isFull=*/false);
+    reverseBlocks(rewriter,
+                  addLoop(ranges.fullEnd, ranges.end, /*isFull=*/false), block);
   if (ranges.hasLowerPart)
     addLoop(ranges.begin, ranges.fullBegin, /*isFull=*/false);
   if (keys.all)

@@ -354,13 +354,8 @@ def SkipMaskedBlocks : Pass<"skip-masked-blocks", "::mlir::func::FuncOp"> {
 
     The loops are in the order of the keys, except where the schedule keeps a
     row's first maximum (`rescale=first-max`) and the score depends on the key's
-    place: then the blocks at the upper edge come first, where ALiBi's scores are
-    largest.
-
-    A mask of which this leaves no full block known (documents, say) is evaluated
-    once, in front of the parallel loop, into lists of full and of partial blocks
-    (`attn.block_list`), and the KV loop becomes loops over these. With
-    `block-lists=false` such a mask only cuts the loop, where it bounds keys.
+    place: then the blocks at the upper edge come first, from the last one on,
+    where ALiBi's scores are largest.
 
     Before:
     ```mlir
