@@ -126,7 +126,7 @@ static CuResult launchFollowing(const DriverApi &api, CuFunction function,
 
 void fa::rt::launchGrid(const Kernel &kernel, const GridLaunch &launch,
                         const CurrentDevice &device, CuFunction function,
-                        unsigned blocks, ParamList &list,
+                        unsigned blocks, bool isBehind, ParamList &list,
                         const fa_forward_params &params, CuStream stream) {
   if (launch.blocksPerSM)
     blocks =
@@ -135,7 +135,7 @@ void fa::rt::launchGrid(const Kernel &kernel, const GridLaunch &launch,
     list.add(encodeTensorMap(kernel, map, params, device.device));
   const DriverApi &api = driver();
   CuResult result =
-      launch.follows && api.launchKernelEx
+      launch.follows && isBehind && api.launchKernelEx
           ? launchFollowing(api, function, blocks, launch, stream,
                             list.addresses())
           : api.launchKernel(function, blocks, 1, 1, unsigned(launch.block), 1,
@@ -164,5 +164,6 @@ void fa::rt::launchOn(const CurrentDevice &device, Library &library,
   ParamList list;
   packParams(kernel, problem, params, list);
   launchGrid(kernel, kernel, device, library.functionOn(device, index),
-             gridSize(kernel, params), list, params, stream);
+             gridSize(kernel, params), /*isBehind=*/false, list, params,
+             stream);
 }

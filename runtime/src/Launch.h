@@ -45,10 +45,11 @@ unsigned countBlocks(const Kernel &kernel,
 
 /// Starts one grid of `kernel` with the parameters in `list`, to which the
 /// tensor maps are appended: of `blocks` blocks, or as many as `launch` wants
-/// on the device. Throws Failure.
+/// on the device. `isBehind`: the launch before it in its plan was started
+/// right before it. Throws Failure.
 void launchGrid(const Kernel &kernel, const GridLaunch &launch,
                 const CurrentDevice &device, CuFunction function,
-                unsigned blocks, ParamList &list,
+                unsigned blocks, bool isBehind, ParamList &list,
                 const fa_forward_params &params, CuStream stream);
 
 /// Blocks of the one-dimensional grid. Throws Failure(FA_INVALID_ARGUMENT)

@@ -84,7 +84,7 @@ static void packTensorHeads(fa_tensor &tensor, int64_t group, int64_t stride) {
 
 PackedHeads fa::rt::packHeads(const Kernel &kernel, const Problem &problem,
                               const fa_forward_params &params) {
-  PackedHeads result{problem, params};
+  PackedHeads result{problem, copyOf(params)};
   const int64_t group = problem.group();
   if (!kernel.packsHeads || group == 1 || problem.empty())
     return result;
@@ -332,13 +332,18 @@ void fa::rt::launchPlan(const CurrentDevice &device, Library &library,
   std::vector<unsigned> blocks;
   for (const PlannedLaunch &launch : launches)
     blocks.push_back(launcher.countBlocks(launch));
+  const bool reusesLists = flagsOf(params) & FA_REUSE_LISTS;
+  bool isBehind = false; // the one before it in the plan
   for (size_t i = 0; i != launches.size(); ++i) {
-    if (blocks[i] == 0)
+    if (blocks[i] == 0 || (reusesLists && launches[i].prepares)) {
+      isBehind = false;
       continue;
+    }
     ParamList list;
     launcher.packArguments(launches[i], list);
     launchGrid(kernel, launches[i], device,
-               library.functionOn(device, index, i), blocks[i], list, params,
-               stream);
+               library.functionOn(device, index, i), blocks[i], isBehind, list,
+               params, stream);
+    isBehind = true;
   }
 }

@@ -69,6 +69,13 @@ struct WorkspaceArguments {
 /// The caller's; none for a caller that does not know of them.
 WorkspaceArguments workspaceOf(const fa_forward_params &params);
 
+/// Bits of fa_forward_flag; none for a caller that does not know of them.
+uint64_t flagsOf(const fa_forward_params &params);
+
+/// A copy of what the caller has, of which fields that it does not know of are
+/// 0.
+fa_forward_params copyOf(const fa_forward_params &params);
+
 /// The tensor that an argument stands for (Q, K, V, O or Lse).
 const fa_tensor &tensorOf(Argument argument, const fa_forward_params &params);
 

@@ -76,5 +76,6 @@ void fa::rt::launchProgram(Library &library, size_t index,
   ParamList list;
   packParams(program, problem, params, list);
   launchGrid(program, program, device, library.programFunction(device, index),
-             gridSize(program, params), list, params, stream);
+             gridSize(program, params), /*isBehind=*/false, list, params,
+             stream);
 }

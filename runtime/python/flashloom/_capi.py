@@ -64,6 +64,7 @@ class ForwardParams(ctypes.Structure):
         ("workspace", ctypes.c_void_p),
         ("workspace_bytes", ctypes.c_size_t),
         ("splits", ctypes.c_int32),
+        ("flags", ctypes.c_uint64),
     ]
 
 
