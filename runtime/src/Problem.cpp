@@ -18,10 +18,6 @@ using namespace fa::rt;
 
 namespace {
 
-/// Kernels move q, k, v and o in pieces of 16 bytes and lse in pieces of 4.
-constexpr int64_t kPieceBytes = 16;
-constexpr int64_t kLseBytes = 4;
-
 /// The size of fa_forward_params in version 0.1.
 constexpr size_t kSizeWithoutExtras = offsetof(fa_forward_params, extras);
 /// And in the version with extras, but without workspaces.

@@ -17,6 +17,11 @@
 
 namespace fa::rt {
 
+/// Kernels move q, k, v and o in pieces of 16 bytes and lse in pieces of 4; the
+/// address of a workspace is a multiple of 16.
+inline constexpr int64_t kPieceBytes = 16, kLseBytes = 4;
+inline constexpr int64_t kWorkspaceAddressBytes = 16;
+
 /// The sizes of a forward pass, taken from its tensors.
 struct Problem {
   fa_dtype dtype;
