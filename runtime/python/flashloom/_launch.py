@@ -59,7 +59,7 @@ class Prepared:
 
     __slots__ = (
         "o_shape", "o_strides", "lse_shape", "lse_strides", "workspace_bytes",
-        "_library", "_params", "_reference", "_forward", "_handle", "_views", "_extras", "_names",
+        "_library", "_params", "_reference", "_stream", "_forward", "_handle", "_views", "_extras", "_names",
     )  # fmt: skip
 
     def __init__(
@@ -67,9 +67,9 @@ class Prepared:
     ) -> None:
         """Fills the descriptors and asks for the workspace. Raises FlashloomError where the runtime refuses."""
         self._library = library
-        self._forward, self._handle = library.api.fa_forward, library.handle
+        self._forward, self._handle = library.api.launch, library.handle
         self._params = params = _capi.ForwardParams(struct_size=ctypes.sizeof(_capi.ForwardParams), scale=scale)
-        self._reference = ctypes.byref(params)
+        self._reference, self._stream = ctypes.byref(params), ctypes.c_void_p()
         # The structure holds no reference to the bytes.
         self._names = [variant.encode(), *(name.encode() for name, _ in extras)]
         params.variant = self._names[0]
@@ -113,10 +113,12 @@ class Prepared:
         return size.value
 
     def launch(
-        self, q: int, k: int, v: int, o: int, lse: int, workspace: int, stream: int, extras: Sequence[int] = ()
-    ) -> None:
+        self, q: int, k: int, v: int, o: int, lse: int, workspace: int, stream: int, extras: Sequence[int] = (),
+        reuse_lists: bool = False,
+    ) -> None:  # fmt: skip
         """Launches at these addresses (`extras`: of the extra tensors in their order) on a stream of the current
-        context. Returns before the kernel has run. Raises FlashloomError."""
+        context. Returns before the kernel has run. `reuse_lists`: the workspace has the lists of an earlier launch.
+        Raises FlashloomError."""
         views = self._views
         views[0].data = q
         views[1].data = k
@@ -129,7 +131,9 @@ class Prepared:
         if workspace:
             self._params.workspace = workspace
             self._params.workspace_bytes = self.workspace_bytes
-        status = self._forward(self._handle, self._reference, stream)
+            self._params.flags = _capi.REUSE_LISTS if reuse_lists else 0
+        self._stream.value = stream
+        status = self._forward(self._handle, self._reference, self._stream)
         if status:
             self._check(status)
 
