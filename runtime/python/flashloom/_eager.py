@@ -3,6 +3,7 @@ than the launch, and what a problem's arguments come to is kept for the next cal
 
 from __future__ import annotations
 
+import threading
 from typing import Any
 
 import torch
@@ -22,7 +23,7 @@ _empty_like = torch.empty_like
 _is_grad_enabled = torch.is_grad_enabled
 # The same as torch.cuda.current_device, which also asks whether CUDA is initialised: tensors on a GPU say so.
 _current_device = getattr(torch._C, "_cuda_getDevice", torch.cuda.current_device)
-is_capturing = getattr(torch._C, "_cuda_isCurrentStreamCapturing", torch.cuda.is_current_stream_capturing)
+_is_capturing = getattr(torch._C, "_cuda_isCurrentStreamCapturing", torch.cuda.is_current_stream_capturing)
 # How many modes listen to operators, and the innermost of torch.func's transforms.
 _mode_count = getattr(torch._C, "_len_torch_dispatch_stack", None)
 _transform = getattr(getattr(torch._C, "_functorch", None), "peek_interpreter_stack", None)
@@ -47,6 +48,15 @@ def is_plain(q: Any, k: Any, v: Any) -> bool:
 # of one stream come one after another, so that they share it.
 _scratch: dict[tuple[int, int], tuple[int, int, torch.Tensor | None]] = {}
 _NO_SCRATCH = (0, -1, None)
+
+
+class _Thread(threading.local):
+    """The problem of a thread's last call: its library, its key there, and what was made of it."""
+
+    last: tuple[Library | None, tuple | None, Any] = (None, None, None)
+
+
+_thread = _Thread()
 
 
 class Call:
@@ -89,27 +99,19 @@ class Call:
 
     def run(
         self, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, wants_lse: bool
-    ) -> tuple[torch.Tensor, torch.Tensor | None]:
-        """Launches on the current stream of the device; (o, lse), or (o, None) where nobody wants the LSE.
-
-        Raises FlashloomError.
-        """
+    ) -> torch.Tensor | tuple[torch.Tensor, torch.Tensor]:
+        """Launches on the current stream of the device; o, or (o, lse). Raises FlashloomError."""
         device = self._device
-        if device >= 0:
-            if device != _current_device():
-                with torch.cuda.device(device):
-                    return self.run(q, k, v, wants_lse)
-            # A graph may run beside what uses the scratch memory now.
-            needs_lse = wants_lse or is_capturing()
-        else:
-            needs_lse = wants_lse
+        if device >= 0 and device != _current_device():
+            with torch.cuda.device(device):
+                return self.run(q, k, v, wants_lse)
         stream = _op.current_stream(device)
         o = _empty_like(q) if self._o_is_like_q else q.new_empty_strided(self._o_shape, self._o_strides)
-        if needs_lse:
+        # A graph that is captured may run beside what uses the scratch memory then; the default stream never is captured.
+        if wants_lse or (stream and _is_capturing()):
             lse = _empty_like(self._like_lse)
             lse_address = lse.data_ptr()
         else:
-            lse = None
             # Held until the launch, should another thread replace it.
             scratch = _scratch.get((device, stream), _NO_SCRATCH)
             if scratch[1] < self._lse_bytes:
@@ -122,7 +124,7 @@ class Call:
             q.data_ptr(), k.data_ptr(), v.data_ptr(), o.data_ptr(), lse_address,
             workspace.data_ptr() if size else 0, stream,
         )  # fmt: skip
-        return o, lse
+        return (o, lse) if wants_lse else o
 
     def _make_scratch(self, q: torch.Tensor, stream: int) -> tuple[int, int, torch.Tensor]:
         """Memory for an LSE that nobody reads, kept for the current stream's later calls."""
@@ -152,26 +154,32 @@ def attention(
     return_lse: bool,
 ) -> torch.Tensor | tuple[torch.Tensor, torch.Tensor]:
     """`flashloom.attention` on plain tensors, without extras."""
-    if library is None:
-        library = _library.default_library()
-    local = library.local.__dict__
-    calls = local.get("calls")
-    if calls is None:
-        calls = local["calls"] = {}
-    if window.__class__ is list:
-        window = tuple(window)
-    device = q.get_device()
+    # 1. The problem: all that a call depends on but addresses. Where types or devices differ, none is right.
+    device, dtype = q.get_device(), q.dtype
     if k.get_device() != device or v.get_device() != device:
         raise _op.device_error(q, k, v)
+    has_one_type = k.dtype is dtype and v.dtype is dtype
+    if window.__class__ is list:
+        window = tuple(window)
     key = (
-        q.shape, q.stride(), k.shape, k.stride(), v.shape, v.stride(), q.dtype, k.dtype, v.dtype,
+        q.shape, q.stride(), k.shape, k.stride(), v.shape, v.stride(), dtype,
         device, causal, scale, window, softcap, variant, layout,
     )  # fmt: skip
-    call = calls.get(key)
+    if library is None:
+        library = _library.default_library()
+
+    # 2. That of the thread's last call, as a model's layers have it.
+    last_library, last_key, call = _thread.last
+    if last_library is library and has_one_type and last_key == key:
+        return call.run(q, k, v, return_lse)
+
+    # 3. Another one: known, or new.
+    calls = library.local.__dict__.setdefault("calls", {})
+    call = calls.get(key) if has_one_type else None
     if call is None:
         call = Call(library, q, k, v, scale, variant_name(causal, window, softcap, variant), layout)
         if len(calls) >= MAX_PREPARED:
             calls.clear()
         calls[key] = call
-    result = call.run(q, k, v, return_lse)
-    return result if return_lse else result[0]
+    _thread.last = (library, key, call)
+    return call.run(q, k, v, return_lse)
