@@ -76,7 +76,8 @@ class Call:
         variant: str,
         layout: str,
     ) -> None:
-        """Raises FlashloomError where the arguments break a rule or the library has no kernel for them."""
+        """The tensors' device is the current one. Raises FlashloomError where the arguments break a rule or the library
+        has no kernel for them."""
         self._device = q.get_device()
         if layout == "bshd":
             heads_first = [swap(tensor) for tensor in (q, k, v)]
@@ -107,7 +108,7 @@ class Call:
                 return self.run(q, k, v, wants_lse)
         stream = _op.current_stream(device)
         o = _empty_like(q) if self._o_is_like_q else q.new_empty_strided(self._o_shape, self._o_strides)
-        # A graph that is captured may run beside what uses the scratch memory then; the default stream never is captured.
+        # A graph may run beside what uses the scratch memory by then. The default stream is never captured.
         if wants_lse or (stream and _is_capturing()):
             lse = _empty_like(self._like_lse)
             lse_address = lse.data_ptr()
@@ -177,7 +178,8 @@ def attention(
     calls = library.local.__dict__.setdefault("calls", {})
     call = calls.get(key) if has_one_type else None
     if call is None:
-        call = Call(library, q, k, v, scale, variant_name(causal, window, softcap, variant), layout)
+        with torch.cuda.device(device):
+            call = Call(library, q, k, v, scale, variant_name(causal, window, softcap, variant), layout)
         if len(calls) >= MAX_PREPARED:
             calls.clear()
         calls[key] = call

@@ -322,6 +322,33 @@ class DirectAttention(Attention):
                 flashloom.attention(q, q.clone(), q)
 
 
+    def test_another_device_is_made_current(self):
+        q, current, prepared_on = draw(1, 2, 3, 8), [0], []
+
+        class Guard:
+            def __init__(self, device):
+                self.device = device
+
+            def __enter__(self):
+                self.before, current[0] = current[0], self.device
+
+            def __exit__(self, *ignored):
+                current[0] = self.before
+
+        prepare = lambda *arguments: prepared_on.append(current[0]) or launched_by(*arguments)
+        launched_by, launched_on = _eager.prepare, []
+        with (
+            mock.patch.object(torch.Tensor, "get_device", lambda self: 1),
+            mock.patch.object(torch.cuda, "device", Guard),
+            mock.patch.object(_eager, "_current_device", lambda: current[0]),
+            mock.patch.object(_eager, "prepare", prepare),
+            mock.patch.object(_op, "current_stream", lambda device: launched_on.append((device, current[0])) or 0),
+        ):
+            for _ in range(2):
+                self.close(flashloom.attention(q, q, q), wanted(q, q, q)[0])
+        self.assertEqual((prepared_on, launched_on, current), ([1], [(1, 1), (1, 1)], [0]))
+
+
 class Operator(OnTheCpu):
     def samples(self):
         q, k, v = draws((2, 4, 3, 8), (2, 2, 5, 8))
