@@ -33,6 +33,7 @@ static NamedAttrList getLaunchFigures(LLVM::LLVMFuncOp func) {
       {"tensor_maps", "cta.tensor_maps"},
       {"persistent", "cta.persistent"},
       {"follows", "cta.follows"},
+      {"prepares", "cta.prepares"},
       {"schedule", "attn.schedule"}};
   NamedAttrList figures;
   for (auto [name, attribute] : names)

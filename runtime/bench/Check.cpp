@@ -232,16 +232,23 @@ void Checker::report(const rt::Kernel &kernel, const Case &problem,
 
 void Checker::launch(size_t index, Case &problem, int32_t splits) {
   const rt::Kernel &kernel = library.kernel(index);
-  problem.dO.fillBytes(0xff);
-  problem.dLse.fillBytes(0xff);
   fa_forward_params params = problem.params(kernel);
   rt::Problem arguments = rt::checkProblem(&params);
   // Kernels that do not split take no number of parts.
   if (kernel.plan.maxSplits)
     params.splits = splits;
   Workspace workspace(device, library, index, arguments, params);
-  rt::launch(library, index, arguments, params, device.stream());
-  device.wait(options.timeoutS, kernel.name + " on " + problem.describe());
+  auto start = [&] {
+    problem.dO.fillBytes(0xff);
+    problem.dLse.fillBytes(0xff);
+    rt::launch(library, index, arguments, params, device.stream());
+    device.wait(options.timeoutS, kernel.name + " on " + problem.describe());
+  };
+  start();
+  if (options.keepLists) {
+    params.flags |= FA_REUSE_LISTS;
+    start();
+  }
   problem.dO.download(problem.o.bytes().data(), problem.o.bytes().size());
   problem.dLse.download(problem.lse.bytes().data(), problem.lse.bytes().size());
 }

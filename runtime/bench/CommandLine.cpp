@@ -202,6 +202,10 @@ static bool setVerbose(Options &options, const std::string &) {
   return options.verbose = true;
 }
 
+static bool setKeepLists(Options &options, const std::string &) {
+  return options.keepLists = true;
+}
+
 static bool setVerboseClock(Options &options, const std::string &) {
   return options.verboseClock = true;
 }
@@ -241,9 +245,11 @@ static constexpr VerbName kVerbs[] = {
     {Verb::Launch, "launch"}, {Verb::Run, "run"},
     {Verb::Tune, "tune"},     {Verb::Soak, "soak"}};
 
-/// The verbs that print CSV, those that time kernels of attention, those
-/// that take a number of launches, and of runs.
+/// The verbs that print CSV, those whose launches may share lists, those that
+/// time kernels of attention, those that take a number of launches, and of
+/// runs.
 static const std::vector<Verb> kCsv = {Verb::Time, Verb::Ablate};
+static const std::vector<Verb> kKeepLists = {Verb::Check, Verb::Time};
 static const std::vector<Verb> kTiming = {Verb::Time, Verb::Ablate, Verb::Tune};
 static const std::vector<Verb> kLaunches = {Verb::Launch, Verb::Soak};
 static const std::vector<Verb> kRuns = {Verb::Time, Verb::Ablate, Verb::Run,
@@ -284,6 +290,9 @@ static const Flag kFlags[] = {
      setDistribution,
      "elements of q and k: normal draws, X times those, or all X (normal)"},
     {"--verbose", "", {Verb::Check}, setVerbose, "a line for each problem"},
+    {"--keep-lists", "", kKeepLists, setKeepLists,
+     "a mask's lists of blocks are made by one launch, and used by the next "
+     "ones"},
     {"--name", "NAME", kCsv, setName,
      "the first column of the CSV (flashloom)"},
     {"--seqs", "S,...", kTiming, setSeqs,
@@ -397,9 +406,9 @@ std::string fa::bench::helpText() {
          "before.\n\n"
          "launch prints the microseconds that fa_forward takes of the host for "
          "each kernel\non a small problem: median and least; what the driver's "
-         "launch alone takes with the\nsame parameters, one by one as the "
-         "library passes them and as one buffer; and what is\nleft of the "
-         "median, the library's own.\n\n"
+         "launch alone takes with the\nsame parameters, one by one and as one "
+         "buffer, as the library passes them; and what the\nlatter leaves of "
+         "the median, the library's own.\n\n"
          "run launches a program of the library, a matrix product say, on the "
          "tensors of a folder\nthat fa-run --output wrote, compares what comes "
          "out with the folder's reference by the\nlimits of check, and prints "
@@ -417,6 +426,7 @@ std::string fa::bench::helpText() {
          "reads; its format: docs/tuning.md.\n\n"
          "Options of all (and what holds without them):\n" +
          flagLines({}) + "\nOptions of check:\n" + flagLines({Verb::Check}) +
+         "\nOptions of check and time:\n" + flagLines(kKeepLists) +
          "\nOptions of time, ablate and tune:\n" + flagLines(kTiming) +
          "\nOptions of time and ablate:\n" + flagLines(kCsv) +
          "\nOptions of time, ablate, run and tune:\n" + flagLines(kRuns) +

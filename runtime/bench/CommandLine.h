@@ -49,6 +49,9 @@ struct Options {
   Distribution distribution;
   bool verbose = false;
 
+  /// check and time: launches find the lists of blocks of an earlier one.
+  bool keepLists = false;
+
   /// ablate: CSV instead of a table.
   bool csv = false;
 

@@ -44,8 +44,6 @@ static DeviceApi loadApi() {
   loadDriverSymbol(api.eventRecord, "cuEventRecord");
   loadDriverSymbol(api.eventElapsedTime, "cuEventElapsedTime");
   loadDriverSymbol(api.eventDestroy, "cuEventDestroy_v2");
-  loadDriverSymbol(api.funcGetParamInfo, "cuFuncGetParamInfo",
-                   /*optional=*/true);
   loadDriverSymbol(api.streamWaitValue32, "cuStreamWaitValue32_v2",
                    /*optional=*/true);
   return api;

@@ -25,11 +25,6 @@ using CuEvent = CUevent_st *;
 using CuAddress = unsigned long long;
 
 /// The driver's functions that a launch does not need but a program does.
-/// Marks in the list that cuLaunchKernel takes instead of addresses.
-inline void *const kLaunchBufferPointer = reinterpret_cast<void *>(1);
-inline void *const kLaunchBufferSize = reinterpret_cast<void *>(2);
-inline void *const kLaunchEnd = nullptr;
-
 struct DeviceApi {
   CuResult (*init)(unsigned) = nullptr;
   CuResult (*deviceGet)(CuDevice *, int) = nullptr;
@@ -52,9 +47,6 @@ struct DeviceApi {
   CuResult (*eventRecord)(CuEvent, CuStream) = nullptr;
   CuResult (*eventElapsedTime)(float *, CuEvent, CuEvent) = nullptr;
   CuResult (*eventDestroy)(CuEvent) = nullptr;
-  /// Optional: where a kernel's parameter lies among all, and its bytes.
-  CuResult (*funcGetParamInfo)(rt::CuFunction, size_t, size_t *,
-                               size_t *) = nullptr;
   /// Optional.
   CuResult (*streamWaitValue32)(CuStream, CuAddress, unsigned,
                                 unsigned) = nullptr;

@@ -8,6 +8,7 @@
 #include "Cell.h"
 #include "Failure.h"
 #include "Gate.h"
+#include "ModuleCache.h"
 #include "Stopwatch.h"
 #include "Verbs.h"
 #include "Workspace.h"
@@ -36,27 +37,22 @@ struct LibraryDeleter {
 
 namespace {
 
-/// Where a parameter lies among a kernel's.
-struct ParamPlace {
-  size_t offset, size;
-};
-
-/// A launch as the driver got it, its parameters as the kernel reads them.
+/// A launch as the driver got it, its parameters as one buffer.
 struct DriverLaunch {
   rt::CuFunction function;
   unsigned grid, block, sharedBytes;
-  std::vector<ParamPlace> places;
+  std::vector<rt::ParamPlace> places;
   std::vector<unsigned char> bytes;
 
-  /// Starts it again: by the address of each parameter, as the library does, or
-  /// by that of all.
+  /// Starts it again: by the address of all parameters, as the library does, or
+  /// by that of each.
   void start(const rt::DriverApi &api, rt::CuStream stream, bool asBuffer) {
     std::vector<void *> addresses;
-    for (const ParamPlace &place : places)
+    for (const rt::ParamPlace &place : places)
       addresses.push_back(&bytes[place.offset]);
     size_t size = bytes.size();
-    void *list[] = {kLaunchBufferPointer, bytes.data(), kLaunchBufferSize,
-                    &size, kLaunchEnd};
+    void *list[] = {rt::kLaunchBufferPointer, bytes.data(),
+                    rt::kLaunchBufferSize, &size, rt::kLaunchEnd};
     rt::CuResult result = api.launchKernel(
         function, grid, 1, 1, block, 1, 1, sharedBytes, stream,
         asBuffer ? nullptr : addresses.data(), asBuffer ? list : nullptr);
@@ -69,9 +65,8 @@ struct DriverLaunch {
 /// pass on. One at a time.
 class LaunchRecorder {
 public:
-  explicit LaunchRecorder(const Device &device) : table(rt::driver()) {
+  LaunchRecorder() : table(rt::driver()) {
     recording = this;
-    paramInfo = device.api().funcGetParamInfo;
     table.launchKernel = record;
     table.launchKernelEx = nullptr;
     rt::overrideDriver(&table);
@@ -88,24 +83,24 @@ public:
 private:
   static rt::CuResult record(rt::CuFunction function, unsigned grid, unsigned,
                              unsigned, unsigned block, unsigned, unsigned,
-                             unsigned sharedBytes, rt::CuStream, void **params,
-                             void **) {
-    DriverLaunch launch{function, grid, block, sharedBytes, {}, {}};
-    ParamPlace place;
-    for (size_t i = 0; recording->paramInfo(function, i, &place.offset,
-                                            &place.size) == rt::kCudaSuccess;
-         ++i) {
-      launch.places.push_back(place);
-      launch.bytes.resize(place.offset + place.size);
-      std::memcpy(&launch.bytes[place.offset], params[i], place.size);
-    }
-    recording->launches.push_back(std::move(launch));
+                             unsigned sharedBytes, rt::CuStream, void **,
+                             void **list) {
+    // By addresses where the driver does not say where parameters lie.
+    if (!list)
+      return rt::kCudaSuccess;
+    auto *bytes = static_cast<unsigned char *>(list[1]);
+    recording->launches.push_back(
+        {function,
+         grid,
+         block,
+         sharedBytes,
+         rt::placesOf(function),
+         {bytes, bytes + *static_cast<size_t *>(list[3])}});
     return rt::kCudaSuccess;
   }
 
   static LaunchRecorder *recording;
   rt::DriverApi table;
-  rt::CuResult (*paramInfo)(rt::CuFunction, size_t, size_t *, size_t *);
 };
 LaunchRecorder *LaunchRecorder::recording;
 
@@ -146,15 +141,14 @@ static void forward(fa_library *library, const fa_forward_params &params,
 static std::vector<DriverLaunch> recordLaunches(fa_library *library,
                                                 const fa_forward_params &params,
                                                 const Device &device) {
-  if (!device.api().funcGetParamInfo)
-    return {};
-  LaunchRecorder recorder(device);
+  LaunchRecorder recorder;
   forward(library, params, device);
   return std::move(recorder.launches);
 }
 
 /// What the driver's launches alone take, by addresses and by a buffer, and
-/// what is left of `total`: three columns, empty where nothing was recorded.
+/// what the latter leave of `total`: three columns, empty where nothing was
+/// recorded.
 static std::string describeParts(const Options &options, const Device &device,
                                  std::vector<DriverLaunch> launches,
                                  double total) {
@@ -168,7 +162,7 @@ static std::string describeParts(const Options &options, const Device &device,
     }));
   char text[64];
   std::snprintf(text, sizeof(text), "%.2f,%.2f,%.2f", parts[0], parts[1],
-                total - parts[0]);
+                total - parts[1]);
   return text;
 }
 

@@ -14,9 +14,9 @@
 #include "Extras.h"
 #include "Failure.h"
 #include "KernelChoice.h"
-#include "Launch.h"
 #include "Plan.h"
 #include "Program.h"
+#include "RecentCalls.h"
 
 #include "flashloom/fa_runtime.h"
 
@@ -203,12 +203,15 @@ fa_status fa_forward(fa_library *library, const fa_forward_params *params,
                      fa_stream stream) {
   return guarded([&] {
     requirePointer(library, "library");
+    if (launchAgain(library->library, kPickedKernel, params, stream))
+      return;
     Problem problem = checkProblem(params);
     if (problem.empty())
       return;
     const CurrentDevice device = currentDevice();
     size_t index = pickKernel(library->library, problem, device.capability);
-    launchOn(device, library->library, index, problem, *params, stream);
+    launchAndKeep(device, library->library, kPickedKernel, index, problem,
+                  *params, stream);
   });
 }
 
@@ -216,9 +219,13 @@ fa_status fa_kernel_launch(fa_library *library, size_t index,
                            const fa_forward_params *params, fa_stream stream) {
   return guarded([&] {
     requirePointer(library, "library");
+    if (launchAgain(library->library, index, params, stream))
+      return;
     Problem problem = checkProblem(params);
     requireMatch(library->library.kernel(index), problem);
-    launch(library->library, index, problem, *params, stream);
+    if (!problem.empty())
+      launchAndKeep(currentDevice(), library->library, index, index, problem,
+                    *params, stream);
   });
 }
 

@@ -72,6 +72,14 @@ CurrentDevice fa::rt::currentDevice() {
   return last.device;
 }
 
+std::optional<unsigned long long> fa::rt::currentContextId() {
+  const DriverApi &api = driver();
+  unsigned long long id = 0;
+  if (!api.ctxGetId || api.ctxGetId(nullptr, &id) != kCudaSuccess)
+    return std::nullopt;
+  return id;
+}
+
 ComputeCapability fa::rt::currentCapability() {
   return currentDevice().capability;
 }

@@ -11,6 +11,8 @@
 #include "Architecture.h"
 #include "DriverApi.h"
 
+#include <optional>
+
 namespace fa::rt {
 
 /// The current context, its device, and what a launch needs to know of that.
@@ -28,6 +30,10 @@ struct CurrentDevice {
 /// the device's own figures, is asked of the driver once. Throws
 /// Failure(FA_NO_DRIVER) where no context is current.
 CurrentDevice currentDevice();
+
+/// The number of the current context, by one call of the driver; nothing where
+/// there is none, or where the driver has no numbers.
+std::optional<unsigned long long> currentContextId();
 
 /// The capability of the current context's device. Throws Failure.
 ComputeCapability currentCapability();

@@ -56,6 +56,8 @@ static DriverApi loadDriver() {
   loadDriverSymbol(api.moduleUnload, "cuModuleUnload");
   loadDriverSymbol(api.moduleGetFunction, "cuModuleGetFunction");
   loadDriverSymbol(api.funcSetAttribute, "cuFuncSetAttribute");
+  loadDriverSymbol(api.funcGetParamInfo, "cuFuncGetParamInfo",
+                   /*optional=*/true);
   loadDriverSymbol(api.threadExchangeStreamCaptureMode,
                    "cuThreadExchangeStreamCaptureMode", /*optional=*/true);
   loadDriverSymbol(api.launchKernel, "cuLaunchKernel");

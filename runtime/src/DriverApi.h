@@ -49,6 +49,11 @@ inline constexpr int kTensorMapInterleaveNone = 0;
 inline constexpr int kTensorMapPromotionL2_256 = 3;
 inline constexpr int kTensorMapOutOfBoundsZero = 0;
 
+/// Marks in the list that a launch takes instead of addresses.
+inline void *const kLaunchBufferPointer = reinterpret_cast<void *>(1);
+inline void *const kLaunchBufferSize = reinterpret_cast<void *>(2);
+inline void *const kLaunchEnd = nullptr;
+
 /// cuda.h's CUlaunchAttribute, of those whose value is a number.
 struct CuLaunchAttribute {
   int id;
@@ -77,17 +82,23 @@ struct DriverApi {
   CuResult (*ctxGetDevice)(CuDevice *) = nullptr;
   CuResult (*ctxPushCurrent)(CuContext) = nullptr;
   CuResult (*ctxPopCurrent)(CuContext *) = nullptr;
-  /// Optional: a number that no other context of the process ever has.
+  /// Optional: a number that no other context of the process ever has; of the
+  /// current context for null.
   CuResult (*ctxGetId)(CuContext, unsigned long long *) = nullptr;
   CuResult (*deviceGetAttribute)(int *, int, CuDevice) = nullptr;
   CuResult (*moduleLoadData)(CuModule *, const void *) = nullptr;
   CuResult (*moduleUnload)(CuModule) = nullptr;
   CuResult (*moduleGetFunction)(CuFunction *, CuModule, const char *) = nullptr;
   CuResult (*funcSetAttribute)(CuFunction, int, int) = nullptr;
+  /// Optional: where a kernel's parameter lies among all, and its bytes. Fails
+  /// behind the last one.
+  CuResult (*funcGetParamInfo)(CuFunction, size_t, size_t *,
+                               size_t *) = nullptr;
   CuResult (*occupancyMaxActiveBlocksPerMultiprocessor)(int *, CuFunction, int,
                                                         size_t) = nullptr;
   /// Optional: lets a module be loaded while a stream is being captured.
   CuResult (*threadExchangeStreamCaptureMode)(int *) = nullptr;
+  /// Parameters are the address of each, or else a list that names a buffer.
   CuResult (*launchKernel)(CuFunction, unsigned, unsigned, unsigned, unsigned,
                            unsigned, unsigned, unsigned, CuStream, void **,
                            void **) = nullptr;

@@ -7,6 +7,7 @@
 
 #include "Extras.h"
 
+#include "CallAddresses.h"
 #include "Failure.h"
 #include "TensorView.h"
 
@@ -161,4 +162,13 @@ const fa_tensor &fa::rt::tensorOf(Argument argument, const std::string &extra,
                                   const fa_forward_params &params) {
   return argument == Argument::Extra ? extraOf(extra, params).tensor
                                      : tensorOf(argument, params);
+}
+
+AddressNumber fa::rt::addressNumberOf(Argument argument,
+                                      const std::string &extra,
+                                      const fa_forward_params &params) {
+  if (argument != Argument::Extra)
+    return AddressNumber(argument);
+  return kFirstExtraAddress +
+         AddressNumber(&extraOf(extra, params) - extrasOf(params).first);
 }

@@ -135,6 +135,9 @@ struct GridLaunch {
   int32_t blocksPerSM = 0;
   /// It may begin before the launch before it has ended: it waits by itself.
   bool follows = false;
+  /// What it writes depends on sizes and on what the mask reads alone, and no
+  /// other launch writes it.
+  bool prepares = false;
   int32_t block = 0, sharedBytes = 0, registers = 0, spillBytes = 0;
 };
 

@@ -11,18 +11,17 @@
 #include "Failure.h"
 #include "KernelChoice.h"
 #include "Plan.h"
-#include "TensorMap.h"
 
 #include <algorithm>
 #include <limits>
 
 using namespace fa::rt;
 
-void fa::rt::packMemRef(const void *data, int rank, const int64_t *sizes,
-                        const int64_t *strides, ParamList &list) {
-  uint64_t address = reinterpret_cast<uintptr_t>(data);
-  list.add(address);
-  list.add(address);
+void fa::rt::packMemRef(const CallerMemory &memory, int rank,
+                        const int64_t *sizes, const int64_t *strides,
+                        ParamList &list) {
+  list.addAddress(memory.base, memory.number, memory.offset);
+  list.addAddress(memory.base, memory.number, memory.offset);
   list.add(uint64_t(0));
   for (int dim = 0; dim < rank; ++dim)
     list.add(uint64_t(sizes[dim]));
@@ -33,11 +32,13 @@ void fa::rt::packMemRef(const void *data, int rank, const int64_t *sizes,
     list.add(uint64_t(sizes[dim] == 1 ? 0 : strides[dim]));
 }
 
-/// Appends the last `rank` dimensions of a tensor.
-static void packTensor(const fa_tensor &tensor, int rank, ParamList &list) {
-  const int first = tensor.rank - rank;
-  packMemRef(tensor.data, rank, tensor.sizes + first, tensor.strides + first,
-             list);
+/// Appends the last dimensions of the tensor that `param` is.
+static void packTensor(const Param &param, const fa_forward_params &params,
+                       ParamList &list) {
+  const fa_tensor &tensor = tensorOf(param.argument, param.name, params);
+  const int first = tensor.rank - param.rank;
+  packMemRef({tensor.data, addressNumberOf(param.argument, param.name, params)},
+             param.rank, tensor.sizes + first, tensor.strides + first, list);
 }
 
 /// Appends an extra scalar.
@@ -55,7 +56,7 @@ void fa::rt::packParam(const Param &param, const Problem &problem,
                        const fa_forward_params &params, ParamList &list) {
   switch (param.kind) {
   case ParamKind::Tensor:
-    packTensor(tensorOf(param.argument, param.name, params), param.rank, list);
+    packTensor(param, params, list);
     break;
   case ParamKind::F32:
     list.add(params.scale);
@@ -106,63 +107,33 @@ unsigned fa::rt::gridSize(const Kernel &kernel,
   return countBlocks(kernel, extents);
 }
 
-/// A launch that may begin before the one before it in its stream has ended.
-static CuResult launchFollowing(const DriverApi &api, CuFunction function,
-                                unsigned blocks, const GridLaunch &launch,
-                                CuStream stream, void **params) {
-  CuLaunchAttribute attribute = {};
-  attribute.id = kLaunchProgrammaticSerialization;
-  attribute.value = 1;
-  CuLaunchConfig config = {};
-  config.grid[0] = blocks;
-  config.block[0] = unsigned(launch.block);
-  config.grid[1] = config.grid[2] = config.block[1] = config.block[2] = 1;
-  config.sharedBytes = unsigned(launch.sharedBytes);
-  config.stream = stream;
-  config.attributes = &attribute;
-  config.numAttributes = 1;
-  return api.launchKernelEx(&config, function, params, nullptr);
-}
-
-void fa::rt::launchGrid(const Kernel &kernel, const GridLaunch &launch,
-                        const CurrentDevice &device, CuFunction function,
-                        unsigned blocks, ParamList &list,
-                        const fa_forward_params &params, CuStream stream) {
-  if (launch.blocksPerSM)
-    blocks =
-        std::min(blocks, unsigned(launch.blocksPerSM) * device.multiprocessors);
-  for (const TensorMapParam &map : launch.tensorMaps)
-    list.add(encodeTensorMap(kernel, map, params, device.device));
-  const DriverApi &api = driver();
-  CuResult result =
-      launch.follows && api.launchKernelEx
-          ? launchFollowing(api, function, blocks, launch, stream,
-                            list.addresses())
-          : api.launchKernel(function, blocks, 1, 1, unsigned(launch.block), 1,
-                             1, unsigned(launch.sharedBytes), stream,
-                             list.addresses(), nullptr);
-  if (result != kCudaSuccess)
-    api.check(result, "launching kernel " + kernel.name);
-}
-
-void fa::rt::launch(Library &library, size_t index, const Problem &problem,
-                    const fa_forward_params &params, CuStream stream) {
-  if (!problem.empty())
-    launchOn(currentDevice(), library, index, problem, params, stream);
-}
-
-void fa::rt::launchOn(const CurrentDevice &device, Library &library,
-                      size_t index, const Problem &problem,
-                      const fa_forward_params &params, CuStream stream) {
+std::vector<ReadyLaunch> fa::rt::makeLaunches(const CurrentDevice &device,
+                                              Library &library, size_t index,
+                                              const Problem &problem,
+                                              const fa_forward_params &params) {
   const Kernel &kernel = library.kernel(index);
   checkExtras(kernel, problem, params);
   checkBatch(kernel, problem);
   if (!kernel.plan.launches.empty())
-    return launchPlan(device, library, index, problem, params, stream);
+    return makePlannedLaunches(device, library, index, problem, params);
   requireNoSplits(kernel, params);
   checkRowStride(params);
-  ParamList list;
+  const unsigned blocks = gridSize(kernel, params);
+  const LoadedFunction &function = library.functionOn(device, index);
+  ParamList list(kernel, function.places);
   packParams(kernel, problem, params, list);
-  launchGrid(kernel, kernel, device, library.functionOn(device, index),
-             gridSize(kernel, params), list, params, stream);
+  std::vector<ReadyLaunch> launches;
+  launches.push_back(makeReady(kernel, kernel, device, function, blocks,
+                               /*isBehind=*/false, std::move(list), params));
+  return launches;
+}
+
+void fa::rt::launch(Library &library, size_t index, const Problem &problem,
+                    const fa_forward_params &params, CuStream stream) {
+  if (problem.empty())
+    return;
+  std::vector<ReadyLaunch> launches =
+      makeLaunches(currentDevice(), library, index, problem, params);
+  for (ReadyLaunch &launch : launches)
+    start(launch, library.kernel(index), stream);
 }

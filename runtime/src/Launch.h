@@ -17,6 +17,7 @@
 #include "Library.h"
 #include "ParamList.h"
 #include "Problem.h"
+#include "ReadyLaunch.h"
 
 namespace fa::rt {
 
@@ -24,9 +25,16 @@ namespace fa::rt {
 void packParams(const Kernel &kernel, const Problem &problem,
                 const fa_forward_params &params, ParamList &list);
 
+/// Memory `offset` bytes behind an address of the caller's.
+struct CallerMemory {
+  const void *base;
+  AddressNumber number;
+  uint64_t offset = 0;
+};
+
 /// Appends an expanded memref descriptor of `rank` dimensions: allocated and
 /// aligned pointer, offset, sizes, strides.
-void packMemRef(const void *data, int rank, const int64_t *sizes,
+void packMemRef(const CallerMemory &memory, int rank, const int64_t *sizes,
                 const int64_t *strides, ParamList &list);
 
 /// Appends what the kernel gets for `param`.
@@ -43,14 +51,6 @@ struct GridExtent {
 unsigned countBlocks(const Kernel &kernel,
                      const std::vector<GridExtent> &extents);
 
-/// Starts one grid of `kernel` with the parameters in `list`, to which the
-/// tensor maps are appended: of `blocks` blocks, or as many as `launch` wants
-/// on the device. Throws Failure.
-void launchGrid(const Kernel &kernel, const GridLaunch &launch,
-                const CurrentDevice &device, CuFunction function,
-                unsigned blocks, ParamList &list,
-                const fa_forward_params &params, CuStream stream);
-
 /// Blocks of the one-dimensional grid. Throws Failure(FA_INVALID_ARGUMENT)
 /// over 2^31-1, the most that the driver takes.
 unsigned gridSize(const Kernel &kernel, const fa_forward_params &params);
@@ -60,10 +60,12 @@ unsigned gridSize(const Kernel &kernel, const fa_forward_params &params);
 void launch(Library &library, size_t index, const Problem &problem,
             const fa_forward_params &params, CuStream stream);
 
-/// The same of a problem that is not empty, on the device that is current.
-void launchOn(const CurrentDevice &device, Library &library, size_t index,
-              const Problem &problem, const fa_forward_params &params,
-              CuStream stream);
+/// The launches of a problem that is not empty, on the device that is current:
+/// all that launch does but start them.
+std::vector<ReadyLaunch> makeLaunches(const CurrentDevice &device,
+                                      Library &library, size_t index,
+                                      const Problem &problem,
+                                      const fa_forward_params &params);
 
 } // namespace fa::rt
 

@@ -11,9 +11,17 @@
 #include "Failure.h"
 #include "Files.h"
 
+#include <atomic>
+
 using namespace fa::rt;
 
-Library::Library(const std::string &directory) : folder(directory) {
+static uint64_t nextNumber() {
+  static std::atomic<uint64_t> last{0};
+  return last.fetch_add(1, std::memory_order_relaxed) + 1;
+}
+
+Library::Library(const std::string &directory)
+    : ownNumber(nextNumber()), folder(directory) {
   std::string path = pathOf("manifest.json");
   manifest = parseManifest(readFile(path), path);
   for (const auto *list : {&manifest.kernels, &manifest.programs})
@@ -34,17 +42,18 @@ const Kernel &Library::kernel(size_t index) const {
   return kernels()[index];
 }
 
-CuFunction Library::function(size_t index, size_t launch) {
+const LoadedFunction &Library::function(size_t index, size_t launch) {
   return functionOn(currentDevice(), index, launch);
 }
 
-CuFunction Library::functionOn(const CurrentDevice &device, size_t index,
-                               size_t launch) {
+const LoadedFunction &Library::functionOn(const CurrentDevice &device,
+                                          size_t index, size_t launch) {
   const Kernel &found = kernel(index);
   return modules.get(device, index, found, pathOf(found.file), launch);
 }
 
-CuFunction Library::programFunction(const CurrentDevice &device, size_t index) {
+const LoadedFunction &Library::programFunction(const CurrentDevice &device,
+                                               size_t index) {
   const Kernel &found = programs()[index];
   // Numbers behind those of the kernels.
   return modules.get(device, kernels().size() + index, found,

@@ -19,6 +19,8 @@ public:
   /// Reads the manifest; loads no kernel. Throws Failure(FA_INVALID_LIBRARY).
   explicit Library(const std::string &directory);
 
+  /// At least 1, and that of no other library of the process, be it closed.
+  uint64_t number() const { return ownNumber; }
   const std::string &directory() const { return folder; }
   const std::vector<Kernel> &kernels() const { return manifest.kernels; }
   const std::vector<Kernel> &programs() const { return manifest.programs; }
@@ -28,18 +30,20 @@ public:
 
   /// The function of a kernel's launch in the current context, loaded now if it
   /// was not. Throws Failure.
-  CuFunction function(size_t index, size_t launch = 0);
+  const LoadedFunction &function(size_t index, size_t launch = 0);
 
   /// The same where the caller knows what is current.
-  CuFunction functionOn(const CurrentDevice &device, size_t index,
-                        size_t launch = 0);
+  const LoadedFunction &functionOn(const CurrentDevice &device, size_t index,
+                                   size_t launch = 0);
 
   /// The same of a program.
-  CuFunction programFunction(const CurrentDevice &device, size_t index);
+  const LoadedFunction &programFunction(const CurrentDevice &device,
+                                        size_t index);
 
 private:
   std::string pathOf(const std::string &file) const;
 
+  uint64_t ownNumber;
   std::string folder;
   Manifest manifest;
   ModuleCache modules;

@@ -93,6 +93,7 @@ void fa::rt::readGridLaunch(const JsonField &field, const Kernel &kernel,
     launch.blocksPerSM =
         int32_t(field["blocks_per_sm"].integer(1, kMaxBlocksPerSM));
   launch.follows = field.has("follows") && field["follows"].boolean();
+  launch.prepares = field.has("prepares") && field["prepares"].boolean();
   launch.block = int32_t(field["block"].integer(1, kMaxThreadsPerBlock));
   launch.sharedBytes = int32_t(field["shared_bytes"].integer(0, kMaxInt32));
   // PTX has no report of ptxas yet.

@@ -139,5 +139,8 @@ void fa::rt::readPlan(const JsonField &field, Kernel &kernel) {
     plan.launches.push_back(readPlannedLaunch(launches.at(i), kernel));
   if (plan.launches.empty())
     launches.refuse("must not be empty");
+  if (plan.launches.back().prepares)
+    launches.at(plan.launches.size() - 1)["prepares"].refuse(
+        "must not be true of the last launch");
   static_cast<GridLaunch &>(kernel) = plan.launches.front();
 }

@@ -56,8 +56,20 @@ static CuModule loadModule(const std::string &image, const Kernel &kernel,
   return module;
 }
 
-static CuFunction functionOf(CuModule module, const std::string &entry,
-                             int32_t sharedBytes, const std::string &path) {
+std::vector<ParamPlace> fa::rt::placesOf(CuFunction function) {
+  std::vector<ParamPlace> places;
+  const DriverApi &api = driver();
+  if (!api.funcGetParamInfo)
+    return places;
+  ParamPlace place;
+  while (api.funcGetParamInfo(function, places.size(), &place.offset,
+                              &place.size) == kCudaSuccess)
+    places.push_back(place);
+  return places;
+}
+
+static LoadedFunction functionOf(CuModule module, const std::string &entry,
+                                 int32_t sharedBytes, const std::string &path) {
   const DriverApi &api = driver();
   CuFunction function = nullptr;
   api.check(api.moduleGetFunction(&function, module, entry.c_str()),
@@ -67,24 +79,24 @@ static CuFunction functionOf(CuModule module, const std::string &entry,
         api.funcSetAttribute(function, kMaxDynamicSharedBytes, sharedBytes),
         path + ": asking for " + std::to_string(sharedBytes) +
             " bytes of shared memory");
-  return function;
+  return {function, placesOf(function)};
 }
 
 /// The functions of all launches of a kernel.
-static std::vector<CuFunction>
+static std::vector<LoadedFunction>
 functionsOf(CuModule module, const Kernel &kernel, const std::string &path) {
   if (kernel.plan.launches.empty())
     return {functionOf(module, kernel.entry, kernel.sharedBytes, path)};
-  std::vector<CuFunction> functions;
+  std::vector<LoadedFunction> functions;
   for (const PlannedLaunch &launch : kernel.plan.launches)
     functions.push_back(
         functionOf(module, launch.entry, launch.sharedBytes, path));
   return functions;
 }
 
-CuFunction ModuleCache::get(const CurrentDevice &device, size_t index,
-                            const Kernel &kernel, const std::string &path,
-                            size_t launch) {
+const LoadedFunction &ModuleCache::get(const CurrentDevice &device,
+                                       size_t index, const Kernel &kernel,
+                                       const std::string &path, size_t launch) {
   Key key(index, device.contextId);
   std::lock_guard<std::mutex> lock(mutex);
   auto found = loaded.find(key);
@@ -96,9 +108,9 @@ CuFunction ModuleCache::get(const CurrentDevice &device, size_t index,
   RelaxedCapture relaxed;
   CuModule module = loadModule(image, kernel, path);
   try {
-    std::vector<CuFunction> functions = functionsOf(module, kernel, path);
-    loaded[key] = {device.context, module, functions};
-    return functions[launch];
+    Loaded entry = {device.context, module, functionsOf(module, kernel, path)};
+    return loaded.emplace(key, std::move(entry))
+        .first->second.functions[launch];
   } catch (...) {
     api.moduleUnload(module);
     throw;

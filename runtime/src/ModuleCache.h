@@ -10,12 +10,23 @@
 
 #include "CurrentDevice.h"
 #include "Kernel.h"
+#include "ParamList.h"
 
 #include <map>
 #include <mutex>
 #include <utility>
 
 namespace fa::rt {
+
+/// A kernel's launch in a context. `places` are those of its parameters, none
+/// where the driver does not say.
+struct LoadedFunction {
+  CuFunction handle = nullptr;
+  std::vector<ParamPlace> places;
+};
+
+/// The places of a function's parameters; none where the driver does not say.
+std::vector<ParamPlace> placesOf(CuFunction function);
 
 /// The functions of one library's kernels, loaded on demand, one module per
 /// (kernel, context). Safe to use from several threads.
@@ -25,15 +36,17 @@ public:
   ~ModuleCache();
 
   /// The function of a kernel's launch in the current context. `index`
-  /// identifies the kernel, `path` is its file. Throws Failure.
-  CuFunction get(const CurrentDevice &device, size_t index,
-                 const Kernel &kernel, const std::string &path, size_t launch);
+  /// identifies the kernel, `path` is its file. It stays as long as the cache.
+  /// Throws Failure.
+  const LoadedFunction &get(const CurrentDevice &device, size_t index,
+                            const Kernel &kernel, const std::string &path,
+                            size_t launch);
 
 private:
   struct Loaded {
     CuContext context;
     CuModule module;
-    std::vector<CuFunction> functions; ///< one for each launch
+    std::vector<LoadedFunction> functions; ///< one for each launch
   };
   using Key = std::pair<size_t, unsigned long long>;
 

@@ -18,20 +18,19 @@ using namespace fa::rt;
 
 namespace {
 
-/// Each workspace begins at a multiple of this; the first one's address is a
-/// multiple of kAddressBytes.
+/// Each workspace begins at a multiple of this from the first one.
 constexpr int64_t kWorkspaceUnit = 256;
-constexpr uintptr_t kAddressBytes = 16;
 
 /// Occupancy is computed in integers, in these units, and a share of the best
 /// one is good enough.
 constexpr int64_t kOccupancyUnit = 100000;
 constexpr int64_t kGoodEnoughPercent = 95;
 
-/// A tensor of any rank as a kernel gets it.
+/// A tensor of any rank as a kernel gets it; of a workspace also where it
+/// begins among all.
 struct View {
-  const void *data = nullptr;
   std::vector<int64_t> sizes, strides;
+  int64_t offset = 0;
 };
 
 /// The launches of a plan with one number of parts.
@@ -84,7 +83,7 @@ static void packTensorHeads(fa_tensor &tensor, int64_t group, int64_t stride) {
 
 PackedHeads fa::rt::packHeads(const Kernel &kernel, const Problem &problem,
                               const fa_forward_params &params) {
-  PackedHeads result{problem, params};
+  PackedHeads result{problem, copyOf(params)};
   const int64_t group = problem.group();
   if (!kernel.packsHeads || group == 1 || problem.empty())
     return result;
@@ -217,8 +216,9 @@ int64_t fa::rt::chooseSplits(Library &library, size_t index,
   const PlannedLaunch &first = plan.launches.front();
   int64_t tiles = PlanLauncher(kernel, problem, params, 1).countBlocks(first);
   const CurrentDevice device = currentDevice();
-  int64_t places = residentBlocks(first, library.functionOn(device, index)) *
-                   int64_t(device.multiprocessors);
+  int64_t places =
+      residentBlocks(first, library.functionOn(device, index).handle) *
+      int64_t(device.multiprocessors);
   int64_t best = 0;
   for (int64_t n = 1; n <= last; ++n)
     best = std::max(best, occupancy(tiles * n, places));
@@ -246,7 +246,7 @@ View PlanLauncher::workspaceView(size_t index) const {
   for (size_t i = 0; i != index; ++i)
     offset = addWorkspace(offset, workspaces[i], problem, splits);
   View view;
-  view.data = static_cast<const char *>(workspaceOf(params).data) + offset;
+  view.offset = offset;
   view.sizes = sizesOf(workspaces[index]);
   view.strides.assign(view.sizes.size(), 1);
   for (size_t dim = view.sizes.size() - 1; dim > 0; --dim)
@@ -260,8 +260,7 @@ View PlanLauncher::viewOf(const LaunchArgument &argument) const {
     return workspaceView(argument.index);
   const Param &param = kernel.params[argument.index];
   const fa_tensor &tensor = tensorOf(param.argument, param.name, params);
-  return {tensor.data,
-          {tensor.sizes, tensor.sizes + tensor.rank},
+  return {{tensor.sizes, tensor.sizes + tensor.rank},
           {tensor.strides, tensor.strides + tensor.rank}};
 }
 
@@ -281,8 +280,9 @@ void PlanLauncher::packArguments(const PlannedLaunch &launch,
   for (const LaunchArgument &argument : launch.args) {
     if (argument.isWorkspace) {
       View view = workspaceView(argument.index);
-      packMemRef(view.data, int(view.sizes.size()), view.sizes.data(),
-                 view.strides.data(), list);
+      packMemRef(
+          {workspaceOf(params).data, kWorkspaceAddress, uint64_t(view.offset)},
+          int(view.sizes.size()), view.sizes.data(), view.strides.data(), list);
     } else {
       packParam(kernel.params[argument.index], problem, params, list);
     }
@@ -309,36 +309,40 @@ static void checkWorkspace(const Kernel &kernel, const Problem &problem,
            "must be at least " + std::to_string(needed) +
                ", as fa_forward_workspace says",
            std::to_string(given.bytes));
-  if (reinterpret_cast<uintptr_t>(given.data) % kAddressBytes)
+  if (reinterpret_cast<uintptr_t>(given.data) % kWorkspaceAddressBytes)
     refuse("workspace",
-           "address must be a multiple of " + std::to_string(kAddressBytes) +
-               " bytes",
+           "address must be a multiple of " +
+               std::to_string(kWorkspaceAddressBytes) + " bytes",
            std::to_string(reinterpret_cast<uintptr_t>(given.data)));
 }
 
-void fa::rt::launchPlan(const CurrentDevice &device, Library &library,
-                        size_t index, const Problem &given,
-                        const fa_forward_params &arguments, CuStream stream) {
+std::vector<ReadyLaunch>
+fa::rt::makePlannedLaunches(const CurrentDevice &device, Library &library,
+                            size_t index, const Problem &given,
+                            const fa_forward_params &arguments) {
   const Kernel &kernel = library.kernel(index);
   const PackedHeads packed = packHeads(kernel, given, arguments);
-  const Problem &problem = packed.problem;
   const fa_forward_params &params = packed.params;
   checkRowStride(params);
-  int64_t splits = chooseSplits(library, index, problem, params);
-  checkWorkspace(kernel, problem, params, splits);
-  PlanLauncher launcher(kernel, problem, params, splits);
-  const std::vector<PlannedLaunch> &launches = kernel.plan.launches;
-  // All grids are checked before the first one starts.
-  std::vector<unsigned> blocks;
-  for (const PlannedLaunch &launch : launches)
-    blocks.push_back(launcher.countBlocks(launch));
-  for (size_t i = 0; i != launches.size(); ++i) {
-    if (blocks[i] == 0)
+  int64_t splits = chooseSplits(library, index, packed.problem, params);
+  checkWorkspace(kernel, packed.problem, params, splits);
+  PlanLauncher launcher(kernel, packed.problem, params, splits);
+  const std::vector<PlannedLaunch> &planned = kernel.plan.launches;
+  const bool reusesLists = flagsOf(params) & FA_REUSE_LISTS;
+  std::vector<ReadyLaunch> launches;
+  bool isBehind = false; // the one before it in the plan
+  for (size_t i = 0; i != planned.size(); ++i) {
+    const unsigned blocks = launcher.countBlocks(planned[i]);
+    if (blocks == 0 || (reusesLists && planned[i].prepares)) {
+      isBehind = false;
       continue;
-    ParamList list;
-    launcher.packArguments(launches[i], list);
-    launchGrid(kernel, launches[i], device,
-               library.functionOn(device, index, i), blocks[i], list, params,
-               stream);
+    }
+    const LoadedFunction &function = library.functionOn(device, index, i);
+    ParamList list(kernel, function.places);
+    launcher.packArguments(planned[i], list);
+    launches.push_back(makeReady(kernel, planned[i], device, function, blocks,
+                                 isBehind, std::move(list), params));
+    isBehind = true;
   }
+  return launches;
 }

@@ -16,6 +16,7 @@
 #include "CurrentDevice.h"
 #include "Library.h"
 #include "Problem.h"
+#include "ReadyLaunch.h"
 
 namespace fa::rt {
 
@@ -48,11 +49,12 @@ int64_t workspaceBytes(Library &library, size_t index, const Problem &problem,
 /// Failure(FA_INVALID_ARGUMENT).
 void requireNoSplits(const Kernel &kernel, const fa_forward_params &params);
 
-/// Checks the workspace and starts all launches of the kernel's plan. Throws
-/// Failure.
-void launchPlan(const CurrentDevice &device, Library &library, size_t index,
-                const Problem &problem, const fa_forward_params &params,
-                CuStream stream);
+/// Checks the workspace; all launches of the kernel's plan, in their order, but
+/// those that a workspace with lists makes needless. Throws Failure.
+std::vector<ReadyLaunch> makePlannedLaunches(const CurrentDevice &device,
+                                             Library &library, size_t index,
+                                             const Problem &problem,
+                                             const fa_forward_params &params);
 
 } // namespace fa::rt
 

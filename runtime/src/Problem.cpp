@@ -12,19 +12,24 @@
 
 #include <cmath>
 #include <cstddef>
+#include <cstring>
 
 using namespace fa::rt;
 
 namespace {
 
-/// Kernels move q, k, v and o in pieces of 16 bytes and lse in pieces of 4.
-constexpr int64_t kPieceBytes = 16;
-constexpr int64_t kLseBytes = 4;
-
 /// The size of fa_forward_params in version 0.1.
 constexpr size_t kSizeWithoutExtras = offsetof(fa_forward_params, extras);
 /// And in the version with extras, but without workspaces.
 constexpr size_t kSizeWithoutWorkspace = offsetof(fa_forward_params, workspace);
+/// And in the version with workspaces, but without flags, which do not lie in
+/// what that version had behind its last field.
+constexpr size_t kSizeWithoutFlags = offsetof(fa_forward_params, flags);
+static_assert(kSizeWithoutFlags ==
+              offsetof(fa_forward_params, splits) + alignof(size_t));
+
+/// All bits of fa_forward_flag.
+constexpr uint64_t kAllFlags = FA_REUSE_LISTS;
 
 struct Views {
   TensorView q, k, v, o, lse;
@@ -108,15 +113,26 @@ static void checkScale(float scale) {
     refuse("scale", "must be finite and positive", std::to_string(scale));
 }
 
+static void checkStructSize(const fa_forward_params &params) {
+  for (size_t size : {sizeof(fa_forward_params), kSizeWithoutFlags,
+                      kSizeWithoutWorkspace, kSizeWithoutExtras})
+    if (params.struct_size == size)
+      return;
+  refuse("params",
+         "struct_size must be " + std::to_string(sizeof(fa_forward_params)),
+         std::to_string(params.struct_size));
+}
+
+static void checkFlags(uint64_t flags) {
+  if (flags & ~kAllFlags)
+    refuse("flags", "must be bits of fa_forward_flag", std::to_string(flags));
+}
+
 Problem fa::rt::checkProblem(const fa_forward_params *params) {
   if (!params)
     refuse("params", "must not be NULL", "NULL");
-  if (params->struct_size != sizeof(fa_forward_params) &&
-      params->struct_size != kSizeWithoutExtras &&
-      params->struct_size != kSizeWithoutWorkspace)
-    refuse("params",
-           "struct_size must be " + std::to_string(sizeof(fa_forward_params)),
-           std::to_string(params->struct_size));
+  checkStructSize(*params);
+  checkFlags(flagsOf(*params));
   Views views(*params);
   checkShapes(views);
   for (const TensorView *view :
@@ -171,6 +187,16 @@ WorkspaceArguments fa::rt::workspaceOf(const fa_forward_params &params) {
   if (params.struct_size <= kSizeWithoutWorkspace)
     return {};
   return {params.workspace, params.workspace_bytes, params.splits};
+}
+
+uint64_t fa::rt::flagsOf(const fa_forward_params &params) {
+  return params.struct_size <= kSizeWithoutFlags ? 0 : params.flags;
+}
+
+fa_forward_params fa::rt::copyOf(const fa_forward_params &params) {
+  fa_forward_params copy = {};
+  std::memcpy(&copy, &params, params.struct_size);
+  return copy;
 }
 
 const fa_tensor &fa::rt::tensorOf(Argument argument,

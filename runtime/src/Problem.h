@@ -17,6 +17,11 @@
 
 namespace fa::rt {
 
+/// Kernels move q, k, v and o in pieces of 16 bytes and lse in pieces of 4; the
+/// address of a workspace is a multiple of 16.
+inline constexpr int64_t kPieceBytes = 16, kLseBytes = 4;
+inline constexpr int64_t kWorkspaceAddressBytes = 16;
+
 /// The sizes of a forward pass, taken from its tensors.
 struct Problem {
   fa_dtype dtype;
@@ -68,6 +73,13 @@ struct WorkspaceArguments {
 
 /// The caller's; none for a caller that does not know of them.
 WorkspaceArguments workspaceOf(const fa_forward_params &params);
+
+/// Bits of fa_forward_flag; none for a caller that does not know of them.
+uint64_t flagsOf(const fa_forward_params &params);
+
+/// A copy of what the caller has, of which fields that it does not know of are
+/// 0.
+fa_forward_params copyOf(const fa_forward_params &params);
 
 /// The tensor that an argument stands for (Q, K, V, O or Lse).
 const fa_tensor &tensorOf(Argument argument, const fa_forward_params &params);

@@ -73,8 +73,11 @@ void fa::rt::launchProgram(Library &library, size_t index,
   if (isEmpty(program, params))
     return;
   const CurrentDevice device = currentDevice();
-  ParamList list;
+  const unsigned blocks = gridSize(program, params);
+  const LoadedFunction &function = library.programFunction(device, index);
+  ParamList list(program, function.places);
   packParams(program, problem, params, list);
-  launchGrid(program, program, device, library.programFunction(device, index),
-             gridSize(program, params), list, params, stream);
+  ReadyLaunch ready = makeReady(program, program, device, function, blocks,
+                                /*isBehind=*/false, std::move(list), params);
+  start(ready, program, stream);
 }

@@ -19,8 +19,6 @@ using namespace fa::rt;
 
 /// The driver takes addresses and strides in multiples of this.
 static constexpr int64_t kMapUnitBytes = 16;
-/// (column in a chunk, row, chunk, head, batch)
-static constexpr unsigned kMapRank = 5;
 /// Of the tensors that maps are of: batch, head, row and column.
 static constexpr int kMostDims = 4;
 
@@ -76,27 +74,19 @@ static int swizzleMode(int64_t bytes) {
   return mode;
 }
 
+static_assert(std::has_unique_object_representations_v<TensorMapKey>);
+
+static bool isSame(const TensorMapKey &a, const TensorMapKey &b) {
+  return std::memcmp(&a, &b, sizeof(TensorMapKey)) == 0;
+}
+
 namespace {
-/// What the driver's encoder takes, in its types; a key, which has no bytes
-/// between its fields.
-struct Encoding {
-  uint64_t dims[kMapRank], strides[kMapRank - 1];
-  void *address;
-  uint32_t box[kMapRank], steps[kMapRank];
-  int32_t type, swizzle;
-
-  bool operator==(const Encoding &other) const {
-    return std::memcmp(this, &other, sizeof(Encoding)) == 0;
-  }
-};
-static_assert(std::has_unique_object_representations_v<Encoding>);
-
 /// Maps that a thread made last, by what they were made from. A map holds
 /// nothing but that, so that it serves whatever lies at the address by then.
 class MapCache {
 public:
   struct Entry {
-    Encoding key;
+    TensorMapKey key;
     CuDevice device = 0;
     unsigned generation = 0; ///< of the driver that made the map; 0: none did
     TensorMap map;
@@ -106,7 +96,7 @@ public:
 
   /// The entry of `key`, of a device whose maps are its own: the one that is
   /// there, or one to be filled.
-  Entry &find(const Encoding &key, CuDevice device);
+  Entry &find(const TensorMapKey &key, CuDevice device);
 
 private:
   /// For the tensors of the layers that take turns in a step of decoding.
@@ -117,9 +107,9 @@ private:
 } // namespace
 
 /// Mixes all words of a key.
-static size_t hashOf(const Encoding &key) {
-  static_assert(sizeof(Encoding) % sizeof(uint64_t) == 0);
-  uint64_t words[sizeof(Encoding) / sizeof(uint64_t)];
+static size_t hashOf(const TensorMapKey &key) {
+  static_assert(sizeof(TensorMapKey) % sizeof(uint64_t) == 0);
+  uint64_t words[sizeof(TensorMapKey) / sizeof(uint64_t)];
   std::memcpy(words, &key, sizeof(words));
   uint64_t hash = 0;
   for (uint64_t word : words)
@@ -127,12 +117,12 @@ static size_t hashOf(const Encoding &key) {
   return size_t(hash >> 32);
 }
 
-MapCache::Entry &MapCache::find(const Encoding &key, CuDevice device) {
+MapCache::Entry &MapCache::find(const TensorMapKey &key, CuDevice device) {
   if (entries.empty())
     entries.resize(kEntries);
   Entry &entry = entries[hashOf(key) % kEntries];
   if (entry.generation != driverGeneration() || entry.device != device ||
-      !(entry.key == key)) {
+      !isSame(entry.key, key)) {
     entry.generation = 0;
     entry.key = key;
     entry.device = device;
@@ -143,23 +133,25 @@ MapCache::Entry &MapCache::find(const Encoding &key, CuDevice device) {
 /// A row is cut into chunks of as many bytes as the swizzle's pattern has:
 /// tiles lie in shared memory as [chunk][row][column in the chunk]. Where rows
 /// are not of whole chunks, a box is one chunk, which may reach beyond the row.
-static Encoding describe(const TensorMapParam &map, const fa_tensor &tensor) {
+static TensorMapKey describe(const TensorMapParam &map,
+                             const fa_tensor &tensor) {
   const int64_t bytes = dtypeBytes(tensor.dtype);
   const uint64_t chunk = map.chunkBytes() / bytes;
   const uint64_t cols = tensor.sizes[3];
   const bool isWholeChunks = cols % chunk == 0;
-  Encoding e{{isWholeChunks ? chunk : cols, uint64_t(tensor.sizes[2]),
-              isWholeChunks ? cols / chunk : 1, uint64_t(tensor.sizes[1]),
-              uint64_t(tensor.sizes[0])},
-             {uint64_t(tensor.strides[2] * bytes), uint64_t(map.chunkBytes()),
-              uint64_t(tensor.strides[1] * bytes),
-              uint64_t(tensor.strides[0] * bytes)},
-             tensor.data,
-             {uint32_t(chunk), uint32_t(map.rows),
-              isWholeChunks ? uint32_t(map.cols / chunk) : 1, 1, 1},
-             {1, 1, 1, 1, 1},
-             dataType(tensor.dtype),
-             swizzleMode(map.swizzle)};
+  TensorMapKey e{{isWholeChunks ? chunk : cols, uint64_t(tensor.sizes[2]),
+                  isWholeChunks ? cols / chunk : 1, uint64_t(tensor.sizes[1]),
+                  uint64_t(tensor.sizes[0])},
+                 {uint64_t(tensor.strides[2] * bytes),
+                  uint64_t(map.chunkBytes()),
+                  uint64_t(tensor.strides[1] * bytes),
+                  uint64_t(tensor.strides[0] * bytes)},
+                 tensor.data,
+                 {uint32_t(chunk), uint32_t(map.rows),
+                  isWholeChunks ? uint32_t(map.cols / chunk) : 1, 1, 1},
+                 {1, 1, 1, 1, 1},
+                 dataType(tensor.dtype),
+                 swizzleMode(map.swizzle)};
   const uint64_t sizes[] = {e.dims[1], e.dims[2], e.dims[3], e.dims[4]};
   // The caller's stride along a dimension of size 1 may be anything.
   for (unsigned dim = 0; dim + 1 < kMapRank; ++dim)
@@ -169,7 +161,7 @@ static Encoding describe(const TensorMapParam &map, const fa_tensor &tensor) {
 }
 
 /// Asks the driver for the map.
-static TensorMap encode(const Encoding &key, const Kernel &kernel,
+static TensorMap encode(const TensorMapKey &key, const Kernel &kernel,
                         const TensorMapParam &map) {
   const DriverApi &api = driver();
   if (!api.tensorMapEncodeTiled)
@@ -187,11 +179,9 @@ static TensorMap encode(const Encoding &key, const Kernel &kernel,
   return encoded;
 }
 
-const TensorMap &fa::rt::encodeTensorMap(const Kernel &kernel,
-                                         const TensorMapParam &map,
-                                         const fa_forward_params &params,
-                                         CuDevice device) {
-  static thread_local MapCache cache;
+TensorMapKey fa::rt::describeTensorMap(const Kernel &kernel,
+                                       const TensorMapParam &map,
+                                       const fa_forward_params &params) {
   fa_tensor tensor = widen(tensorOf(map.tensor, map.extra, params));
   // Without elements nothing is copied, but the driver wants a map of
   // something: one row of an output, of which there always is one.
@@ -199,7 +189,14 @@ const TensorMap &fa::rt::encodeTensorMap(const Kernel &kernel,
     tensor.data = standIn(kernel, params);
     std::fill(tensor.sizes, tensor.sizes + kMostDims - 1, 1);
   }
-  const Encoding key = describe(map, tensor);
+  return describe(map, tensor);
+}
+
+const TensorMap &fa::rt::encodeTensorMap(const TensorMapKey &key,
+                                         const Kernel &kernel,
+                                         const TensorMapParam &map,
+                                         CuDevice device) {
+  static thread_local MapCache cache;
   MapCache::Entry &entry = cache.find(key, device);
   if (!entry.isFilled()) {
     entry.map = encode(key, kernel, map);

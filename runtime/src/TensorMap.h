@@ -27,15 +27,29 @@ struct alignas(128) TensorMap {
   uint64_t words[16];
 };
 
-/// The map of a launch on `device`, the current one: a new one, or the one that
-/// this thread made of a tensor that lies in the same way at the same place. It
-/// stays until the next call on this thread. Addresses and strides were checked
-/// to be multiples of 16 bytes. Throws Failure(FA_DRIVER_ERROR) where the
-/// driver refuses one, and Failure(FA_NO_DRIVER) where it has none.
-const TensorMap &encodeTensorMap(const Kernel &kernel,
-                                 const TensorMapParam &map,
-                                 const fa_forward_params &params,
-                                 CuDevice device);
+/// (column in a chunk, row, chunk, head, batch)
+inline constexpr unsigned kMapRank = 5;
+
+/// What a map is made from, as the driver's encoder takes it; a key, which has
+/// no bytes between its fields.
+struct TensorMapKey {
+  uint64_t dims[kMapRank], strides[kMapRank - 1];
+  void *address;
+  uint32_t box[kMapRank], steps[kMapRank];
+  int32_t type, swizzle;
+};
+
+/// What a kernel's map is made from. Addresses and strides were checked to be
+/// multiples of 16 bytes.
+TensorMapKey describeTensorMap(const Kernel &kernel, const TensorMapParam &map,
+                               const fa_forward_params &params);
+
+/// The map of a launch on `device`, the current one: a new one, or one that
+/// this thread made from the same. It stays until the next call on this thread.
+/// Throws Failure(FA_DRIVER_ERROR) where the driver refuses one, and
+/// Failure(FA_NO_DRIVER) where it has none.
+const TensorMap &encodeTensorMap(const TensorMapKey &key, const Kernel &kernel,
+                                 const TensorMapParam &map, CuDevice device);
 
 } // namespace fa::rt
 

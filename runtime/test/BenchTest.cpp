@@ -130,6 +130,17 @@ TEST(Bench, ARightKernelPasses) {
     }
 }
 
+TEST(Bench, LaunchesMayShareLists) {
+  BenchLibrary library("right");
+  Outcome outcome = library.check(std::string(kSizes) + " --keep-lists");
+  EXPECT_EQ(outcome.status, 0) << outcome.out << outcome.err;
+  // The second launch's result is what counts.
+  outcome =
+      BenchLibrary("second-wrong").check("--sizes '1,1,5,5' --keep-lists");
+  EXPECT_EQ(outcome.status, 1) << outcome.out << outcome.err;
+  EXPECT_EQ(BenchLibrary("second-wrong").check("--sizes '1,1,5,5'").status, 0);
+}
+
 TEST(Bench, VerboseHasALineForEachProblem) {
   Outcome outcome =
       BenchLibrary("right").check(std::string(kSizes) + " --verbose");

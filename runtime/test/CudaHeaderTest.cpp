@@ -87,9 +87,9 @@ constexpr bool same = std::is_same_v<Ours, typename Signature<Theirs>::Type>;
   EXPECT_TRUE((same<decltype(TABLE::MEMBER), decltype(&FUNCTION)>)) << #FUNCTION
 
 TEST(CudaHeader, LaunchListMarks) {
-  EXPECT_EQ(bench::kLaunchBufferPointer, CU_LAUNCH_PARAM_BUFFER_POINTER);
-  EXPECT_EQ(bench::kLaunchBufferSize, CU_LAUNCH_PARAM_BUFFER_SIZE);
-  EXPECT_EQ(bench::kLaunchEnd, CU_LAUNCH_PARAM_END);
+  EXPECT_EQ(rt::kLaunchBufferPointer, CU_LAUNCH_PARAM_BUFFER_POINTER);
+  EXPECT_EQ(rt::kLaunchBufferSize, CU_LAUNCH_PARAM_BUFFER_SIZE);
+  EXPECT_EQ(rt::kLaunchEnd, CU_LAUNCH_PARAM_END);
 }
 
 TEST(CudaHeader, RuntimeSignatures) {
@@ -119,6 +119,9 @@ TEST(CudaHeader, RuntimeSignatures) {
   EXPECT_EQ(sizeof(rt::TensorMap), sizeof(CUtensorMap));
   EXPECT_EQ(alignof(rt::TensorMap), alignof(CUtensorMap));
 #endif
+#if CUDA_VERSION >= 12040
+  EXPECT_SAME(rt::DriverApi, funcGetParamInfo, cuFuncGetParamInfo);
+#endif
 }
 
 TEST(CudaHeader, BenchSignatures) {
@@ -141,8 +144,5 @@ TEST(CudaHeader, BenchSignatures) {
   EXPECT_SAME(bench::DeviceApi, eventDestroy, cuEventDestroy);
 #if CUDA_VERSION >= 12000
   EXPECT_SAME(bench::DeviceApi, streamWaitValue32, cuStreamWaitValue32);
-#endif
-#if CUDA_VERSION >= 12040
-  EXPECT_SAME(bench::DeviceApi, funcGetParamInfo, cuFuncGetParamInfo);
 #endif
 }

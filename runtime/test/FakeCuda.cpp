@@ -11,7 +11,8 @@
 // "hang"; "causal" chooses the mask, "small" leaves batches of more than 4
 // alone, "fast" takes half the time. The parameters are those of
 // TestLibrary.h's kernelJson; "drifting" adds what no other launch did; "idle"
-// does nothing, with any parameters, and "gemm" is the product of programJson.
+// does nothing, with any parameters, "second-wrong" is wrong once, and "gemm"
+// is the product of programJson.
 //
 //===----------------------------------------------------------------------===//
 
@@ -97,6 +98,10 @@ static std::vector<float> scoresOf(const Image &image, const Arguments &args,
   return scores;
 }
 
+static bool isWrong(const Image &image) {
+  return image.has("second-wrong") ? launches == 2 : image.has("wrong");
+}
+
 static void computeRow(const Image &image, const Arguments &args, uint64_t b,
                        uint64_t h, uint64_t i) {
   std::vector<float> scores = scoresOf(image, args, b, h, i);
@@ -116,7 +121,7 @@ static void computeRow(const Image &image, const Arguments &args, uint64_t b,
     o[0] += 0 * fromBf16(args.v.at(b, args.kvHead(h), scores.size())[0]);
   for (uint64_t d = 0; d < dimV; ++d)
     args.o.at(b, h, i)[d] =
-        narrowed((sum > 0 ? o[d] / sum : o[d]) + (image.has("wrong") && !d) +
+        narrowed((sum > 0 ? o[d] / sum : o[d]) + (isWrong(image) && !d) +
                  (image.has("drifting") && !d ? float(launches) : 0));
   float lse = sum > 0 ? max + std::log(sum) : -INFINITY;
   uint64_t offset = b * args.lse.strides[0] + h * args.lse.strides[1] +
@@ -288,9 +293,12 @@ FAKE cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, void *, int,
   return 0;
 }
 
-/// Each of 8 bytes but for the scale of attention and the bias of a product.
+/// Each of 8 bytes but for the scale of attention and the bias of a product. Of
+/// an idle kernel's it is not known.
 FAKE cuFuncGetParamInfo(void *function, size_t index, size_t *offset,
                         size_t *size) {
+  if (static_cast<Image *>(function)->has("idle"))
+    return 1;
   const bool isGemm = static_cast<Image *>(function)->has("gemm");
   *offset = index * 8;
   *size = index == (isGemm ? 14 : 33) ? 4 : 8;

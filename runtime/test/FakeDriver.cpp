@@ -16,6 +16,7 @@ using namespace fa::rt;
 using namespace fa::test;
 
 static FakeDriver *fake;
+static constexpr CuResult kInvalidValue = 1, kInvalidContext = 201;
 static std::mutex mutex;
 
 /// Records a call; returns the result that the test asked for.
@@ -58,8 +59,9 @@ static CuResult ctxPushCurrent(CuContext context) {
 static CuResult ctxPopCurrent(CuContext *) { return record("pop"); }
 
 static CuResult ctxGetId(CuContext context, unsigned long long *id) {
-  *id = reinterpret_cast<uintptr_t>(context);
-  return record("ctxGetId");
+  *id = context ? reinterpret_cast<uintptr_t>(context) : fake->context;
+  CuResult result = record("ctxGetId");
+  return *id ? result : kInvalidContext;
 }
 
 static CuResult deviceGetAttribute(int *value, int attribute, CuDevice) {
@@ -93,6 +95,21 @@ static CuResult funcSetAttribute(CuFunction, int attribute, int value) {
   return result;
 }
 
+static CuResult funcGetParamInfo(CuFunction, size_t number, size_t *offset,
+                                 size_t *size) {
+  if (number >= fake->paramSizes.size())
+    return kInvalidValue;
+  size_t end = 0;
+  for (size_t i = 0; i <= number; ++i) {
+    const size_t bytes = fake->paramSizes[i];
+    const size_t unit = std::min<size_t>(bytes, 64);
+    *offset = (end + unit - 1) / unit * unit;
+    *size = bytes;
+    end = *offset + bytes;
+  }
+  return kCudaSuccess;
+}
+
 static CuResult occupancy(int *blocks, CuFunction, int, size_t) {
   *blocks = fake->residentBlocks;
   return record("occupancy");
@@ -106,13 +123,18 @@ static CuResult exchangeCaptureMode(int *mode) {
 static CuResult launchKernel(CuFunction function, unsigned gx, unsigned gy,
                              unsigned gz, unsigned bx, unsigned by, unsigned bz,
                              unsigned shared, CuStream stream, void **params,
-                             void **) {
+                             void **list) {
   RecordedLaunch launch{function, {gx, gy, gz}, {bx, by, bz},
                         shared,   stream,       {}};
-  for (size_t i = 0; i < fake->paramCount; ++i) {
+  for (size_t i = 0; params && i < fake->paramCount; ++i) {
     uint64_t slot;
     std::memcpy(&slot, params[i], sizeof(slot));
     launch.slots.push_back(slot);
+  }
+  if (!params && list[0] == kLaunchBufferPointer &&
+      list[2] == kLaunchBufferSize && list[4] == kLaunchEnd) {
+    auto *bytes = static_cast<unsigned char *>(list[1]);
+    launch.buffer.assign(bytes, bytes + *static_cast<size_t *>(list[3]));
   }
   int result = record("launchKernel");
   std::lock_guard<std::mutex> lock(mutex);
@@ -169,6 +191,7 @@ FakeDriver::FakeDriver() {
   table.moduleUnload = moduleUnload;
   table.moduleGetFunction = moduleGetFunction;
   table.funcSetAttribute = funcSetAttribute;
+  table.funcGetParamInfo = funcGetParamInfo;
   table.occupancyMaxActiveBlocksPerMultiprocessor = occupancy;
   table.threadExchangeStreamCaptureMode = exchangeCaptureMode;
   table.launchKernel = launchKernel;

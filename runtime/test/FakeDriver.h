@@ -25,6 +25,8 @@ struct RecordedLaunch {
   rt::CuStream stream;
   std::vector<uint64_t> slots;
   bool follows = false; ///< it may begin before the one before it has ended
+  /// All parameters, where they came as one buffer.
+  std::vector<unsigned char> buffer = {};
 };
 
 /// A tensor map as the driver was asked for it.
@@ -48,6 +50,9 @@ public:
   int version = 12040;
   int device = 0, major = 9, minor = 0;
   size_t paramCount = 0;
+  /// Bytes of each parameter, which lie at multiples of them, tensor maps at
+  /// multiples of 64; none: the driver does not say where parameters lie.
+  std::vector<size_t> paramSizes;
   /// Results to return from named functions, instead of success.
   std::map<std::string, int> failures;
 

@@ -27,11 +27,12 @@ static Kernel makeKernel(const json &entry) {
 /// The parameters' first 8 bytes.
 static std::vector<uint64_t> packedWords(const json &entry,
                                          const fa_forward_params &params) {
-  ParamList list;
-  packParams(makeKernel(entry), checkProblem(&params), params, list);
+  const Kernel kernel = makeKernel(entry);
+  ParamList list(kernel, {});
+  packParams(kernel, checkProblem(&params), params, list);
   std::vector<uint64_t> words;
   for (size_t i = 0; i != list.size(); ++i)
-    words.push_back(*static_cast<uint64_t *>(list.addresses()[i]));
+    words.push_back(*static_cast<const uint64_t *>(list.at(i)));
   return words;
 }
 
@@ -76,7 +77,7 @@ TEST(Launch, AsksForADevicesFiguresOnce) {
   for (int i = 0; i < 3; ++i)
     EXPECT_EQ(fa_forward(library, &params, nullptr), FA_SUCCESS);
   EXPECT_EQ(fake.count("deviceGetAttribute"), 3u);
-  EXPECT_EQ(fake.count("ctxGetCurrent"), 3u);
+  EXPECT_EQ(fake.count("ctxGetCurrent"), 1u);
   EXPECT_EQ(fake.count("ctxGetId"), 3u);
   EXPECT_EQ(fake.count("ctxGetDevice"), 1u);
   fake.context = 2;
@@ -91,13 +92,14 @@ TEST(Launch, AsksForADevicesFiguresOnce) {
 }
 
 TEST(Launch, RefusesMoreParametersThanThereIsRoomFor) {
-  ParamList list;
+  const Kernel kernel = makeKernel(kernelJson("a"));
+  ParamList list(kernel, {});
   for (int i = 0; i < 512; ++i)
     list.add(uint64_t(i));
   EXPECT_EQ(list.size(), 512u);
-  EXPECT_EQ(*static_cast<uint64_t *>(list.addresses()[511]), 511u);
+  EXPECT_EQ(*static_cast<const uint64_t *>(list.at(511)), 511u);
   EXPECT_EQ(failureOf([&] { list.add(1.0f); }),
-            "a kernel takes more parameters than a launch can pass");
+            "kernel a: it takes more parameters than a launch can pass");
 }
 
 TEST(Launch, PassesStride0AlongSize1) {

@@ -54,12 +54,12 @@ TEST(Library, LoadsOncePerKernelAndContext) {
   {
     Library library(folder.path());
     EXPECT_EQ(fake.count("moduleLoadData"), 0u);
-    CuFunction a = library.function(0);
-    EXPECT_EQ(library.function(0), a);
+    CuFunction a = library.function(0).handle;
+    EXPECT_EQ(library.function(0).handle, a);
     EXPECT_EQ(fake.count("moduleLoadData"), 1u);
-    EXPECT_NE(library.function(1), a);
+    EXPECT_NE(library.function(1).handle, a);
     fake.context = 2;
-    EXPECT_NE(library.function(0), a);
+    EXPECT_NE(library.function(0).handle, a);
     EXPECT_EQ(fake.images, (std::vector<std::string>{"image of a", "image of b",
                                                      "image of a"}));
     EXPECT_EQ(fake.count("moduleGetFunction attention"), 3u);
@@ -111,8 +111,8 @@ TEST(Library, WorksWithoutOptionalFunctions) {
   fake.table.threadExchangeStreamCaptureMode = nullptr;
   TestFolder folder(manifestJson({kernelJson("a")}));
   Library library(folder.path());
-  CuFunction a = library.function(0);
-  EXPECT_EQ(library.function(0), a);
+  CuFunction a = library.function(0).handle;
+  EXPECT_EQ(library.function(0).handle, a);
 }
 
 TEST(Library, NamesTheFileThatTheDriverRefuses) {
@@ -134,7 +134,7 @@ TEST(Library, NamesTheFileThatTheDriverRefuses) {
             folder.path() + "/a.cubin: asking for 98304 bytes of shared memory "
                             "failed: CUDA_ERROR_FAKE: a fake error");
   fake.failures.clear();
-  EXPECT_NE(library.function(0), nullptr);
+  EXPECT_NE(library.function(0).handle, nullptr);
 }
 
 TEST(Library, NeedsACurrentContext) {

@@ -11,6 +11,7 @@
 #include "Launch.h"
 #include "TestLibrary.h"
 
+#include <cstddef>
 #include <gtest/gtest.h>
 
 using namespace fa;
@@ -245,6 +246,64 @@ TEST_F(Plan, LaunchesMayMapTensorsAndBePersistent) {
             std::string::npos);
 }
 
+/// The plan above, of which the first launch prepares.
+static json listPlan() {
+  json entry = blockPlan();
+  entry["launches"][0]["prepares"] = true;
+  return entry;
+}
+
+TEST_F(Plan, LeavesOutLaunchesThatPrepare) {
+  TestFolder lists(manifestJson({listPlan()}));
+  Library opened(lists.path());
+  fa_forward_params params = decodeParams();
+  auto start = [&] {
+    fake.launches.clear();
+    launch(opened, 0, checkProblem(&params), params, nullptr);
+  };
+  start();
+  EXPECT_EQ(fake.launches.size(), 2u) << "without the flag all are started";
+  params.flags = FA_REUSE_LISTS;
+  start();
+  ASSERT_EQ(fake.launches.size(), 1u);
+  EXPECT_EQ(fake.launches[0].block[0], 384u);
+  EXPECT_FALSE(fake.launches[0].follows)
+      << "what is before it in the stream is not of its plan";
+  params.flags = 0;
+  start();
+  EXPECT_EQ(fake.launches.size(), 2u);
+  // The field is not there for callers of earlier versions.
+  params.flags = FA_REUSE_LISTS;
+  params.struct_size = offsetof(fa_forward_params, flags);
+  start();
+  EXPECT_EQ(fake.launches.size(), 2u);
+}
+
+TEST_F(Plan, ListsThatAreKeptNeedTheirWorkspace) {
+  TestFolder lists(manifestJson({listPlan()}));
+  Library opened(lists.path());
+  fa_forward_params params = decodeParams();
+  params.flags = FA_REUSE_LISTS;
+  params.workspace = nullptr;
+  EXPECT_NE(failureOf([&] {
+              launch(opened, 0, checkProblem(&params), params, nullptr);
+            }).find("workspace: must not be NULL: kernel a needs"),
+            std::string::npos);
+  EXPECT_TRUE(fake.launches.empty());
+}
+
+TEST_F(Plan, KernelsWithoutListsIgnoreThatTheyAreKept) {
+  fa_forward_params params = decodeParams();
+  params.splits = 3;
+  params.flags = FA_REUSE_LISTS;
+  start(params);
+  EXPECT_EQ(fake.launches.size(), 2u);
+  params = forwardParams();
+  params.flags = FA_REUSE_LISTS;
+  start(params, 1);
+  EXPECT_EQ(fake.launches.size(), 3u);
+}
+
 TEST_F(Plan, LeavesOutLaunchesWithoutBlocks) {
   TestFolder lists(manifestJson({blockPlan()}));
   Library opened(lists.path());
@@ -253,6 +312,7 @@ TEST_F(Plan, LeavesOutLaunchesWithoutBlocks) {
   launch(opened, 0, checkProblem(&params), params, nullptr);
   ASSERT_EQ(fake.launches.size(), 1u);
   EXPECT_EQ(fake.launches[0].block[0], 384u);
+  EXPECT_FALSE(fake.launches[0].follows);
 }
 
 TEST_F(Plan, ChecksTensorsThatLaunchesMap) {
@@ -380,4 +440,7 @@ TEST_F(Plan, RefusesMalformedPlans) {
   EXPECT_EQ(refusal([](json &e) { e["workspaces"][0]["name"] = "q"; }),
             "m: kernels[0].workspaces[0].name must not be that of a parameter "
             "or workspace (found \"q\")");
+  EXPECT_EQ(refusal([](json &e) { e["launches"][1]["prepares"] = true; }),
+            "m: kernels[0].launches[1].prepares must not be true of the last "
+            "launch (found true)");
 }

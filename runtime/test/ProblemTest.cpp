@@ -53,6 +53,8 @@ TEST(Problem, RefusesWrongStructs) {
   EXPECT_EQ(refusalAfter([](Params p) { p.struct_size = 8; }),
             "params: struct_size must be " +
                 std::to_string(sizeof(fa_forward_params)) + " (found 8)");
+  EXPECT_EQ(refusalAfter([](Params p) { p.flags = 6; }),
+            "flags: must be bits of fa_forward_flag (found 6)");
 }
 
 TEST(Problem, RefusesWrongKinds) {

@@ -58,7 +58,7 @@ QuietDriver::QuietDriver() {
   table.ctxPushCurrent = [](rt::CuContext) { return 0; };
   table.ctxPopCurrent = [](rt::CuContext *) { return 0; };
   table.ctxGetId = [](rt::CuContext context, unsigned long long *id) {
-    *id = reinterpret_cast<uintptr_t>(context);
+    *id = context ? reinterpret_cast<uintptr_t>(context) : currentContext;
     return 0;
   };
   // sm_90 with as many multiprocessors.

@@ -44,6 +44,8 @@ LogicalResult fa::describeFigures(DictionaryAttr figures,
     launch["blocks_per_sm"] = 1;
   if (figures.contains("follows"))
     launch["follows"] = true;
+  if (figures.contains("prepares"))
+    launch["prepares"] = true;
   if (!figures.contains("registers"))
     return success();
   launch["registers"] = integer(figures, "registers");

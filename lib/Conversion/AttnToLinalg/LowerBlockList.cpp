@@ -119,6 +119,7 @@ SmallVector<Value> BlockListLowering::forEachBlock(ValueRange inits,
 scf::ForallOp BlockListLowering::makeParallel(ArrayRef<OpFoldResult> extents,
                                               ValueRange outs, int64_t warps) {
   auto forall = scf::ForallOp::create(b, loc, extents, outs, std::nullopt);
+  forall->setAttr(attn::kPreparesAttrName, b.getUnitAttr());
   auto function = op->getParentOfType<FunctionOpInterface>();
   if (std::optional<Schedule> schedule = attn::getSchedule(function)) {
     schedule->teams = schedule->stages = 1;

@@ -94,6 +94,8 @@ private:
                        function->getAttr(attn::kScheduleAttrName));
     (*kernel)->setAttr("cta.stages",
                        builder.getI64IntegerAttr(schedule.stages));
+    if (Attribute prepares = function->removeAttr(cta::kPreparesAttr))
+      (*kernel)->setAttr(cta::kPreparesAttr, prepares);
     ++numKernels;
     if (!function->hasAttr(cta::kPlanAttr)) {
       function.erase();

@@ -195,6 +195,8 @@ func::FuncOp KernelOutliner::run(func::FuncOp host, const Twine &name) {
   Operation *copy = rewriter.clone(*loop, mapping);
   if (Attribute schedule = copy->removeAttr(attn::kScheduleAttrName))
     kernel->setAttr(attn::kScheduleAttrName, schedule);
+  if (Attribute prepares = copy->removeAttr(attn::kPreparesAttrName))
+    kernel->setAttr(cta::kPreparesAttr, prepares);
   func::ReturnOp::create(rewriter, loop.getLoc(), copy->getResults());
 
   // 3. The call.

@@ -122,6 +122,18 @@ typedef struct fa_extra {
   int32_t i32;
 } fa_extra;
 
+/** Bits of fa_forward_params::flags. Since version 0.4. */
+typedef enum FA_ENUM(fa_forward_flag) {
+  /** The workspace still holds the lists of blocks that an earlier call made of
+   * its mask, so that the launches which only make them are left out. That call
+   * was with this library and device, the same workspace, sizes, strides and
+   * splits, and the same values of what the mask reads; since then nothing but
+   * calls with this flag wrote the workspace. None of that is checked: other
+   * lists are wrong results, or reads outside of k and v. Kernels without
+   * lists ignore it. */
+  FA_REUSE_LISTS = 1
+} fa_forward_flag;
+
 /** The arguments of one forward pass: o = softmax(mask(scale * q k^T)) v. */
 typedef struct fa_forward_params {
   /** sizeof(fa_forward_params): lets later versions add fields. That of a
@@ -164,13 +176,15 @@ typedef struct fa_forward_params {
   /** Device memory for what a kernel of several launches leaves from one to the
    * next, at least as many bytes as fa_forward_workspace says; address a
    * multiple of 16. May be NULL where that is 0. Its contents have no meaning
-   * before and after, and nobody else may use it until the launches are done.
-   * Since version 0.3. */
+   * before and after, but for FA_REUSE_LISTS, and nobody else may use it until
+   * the launches are done. Since version 0.3. */
   void *workspace;
   size_t workspace_bytes;
   /** The parts that the keys are split into, where the kernel splits them: 0 is
    * the runtime's choice, as many as fill the device. Since version 0.3. */
   int32_t splits;
+  /** Any of fa_forward_flag, or 0. Since version 0.4. */
+  uint64_t flags;
 } fa_forward_params;
 
 /** What the manifest says about a kernel. Strings live as long as the library.

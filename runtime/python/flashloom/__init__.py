@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from ._errors import FlashloomError, InvalidArgumentError, NoKernelError, UnsupportedError
 from ._library import Kernel, Library, load
+from ._lists import BlockLists
 from ._version import __version__
 
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from ._dropins import flash_attn_func, scaled_dot_product_attention
 
 __all__ = [
+    "BlockLists",
     "FlashloomError",
     "InvalidArgumentError",
     "Kernel",

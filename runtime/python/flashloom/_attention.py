@@ -7,9 +7,11 @@ from typing import Any, Literal
 
 import torch
 
-from . import _interop, _op
+from . import _eager, _interop, _op
+from ._eager import swap
 from ._errors import InvalidArgumentError, UnsupportedError
 from ._library import Library
+from ._lists import BlockLists
 from ._variants import variant_name
 
 # "meta" is for shapes alone.
@@ -30,6 +32,7 @@ def attention(
     variant: str | None = None,
     extras: Mapping[str, Any] | None = None,
     library: Library | None = None,
+    lists: BlockLists | None = None,
 ) -> Any:
     """softmax(mask(scale q k^T)) v on the GPU, by the kernel library's kernel for it.
 
@@ -50,6 +53,7 @@ def attention(
         extras: what the variant reads beside q, k and v, by name: tensors, or numbers (int for i32 and index, float
             for f32).
         library: what `load` returned; None is the default library.
+        lists: keeps the lists of blocks of a mask that reads tensors from call to call; see `BlockLists`.
 
     Returns:
         o [batch, heads, seq_q, head_dim_v] ("bshd": [batch, seq_q, heads, head_dim_v]) in q's dtype, its heads and
@@ -64,36 +68,33 @@ def attention(
 
     Launches on the current stream of q's device and returns at once; works in torch.compile and under graph capture.
     """
+    if not extras and lists is None and _eager.is_plain(q, k, v):
+        return _eager.attention(q, k, v, causal, scale, window, softcap, variant, layout, library, return_lse)
     if not (isinstance(q, torch.Tensor) and isinstance(k, torch.Tensor) and isinstance(v, torch.Tensor)):
         return _interop.attention(
             attention, q, k, v, causal, scale, window, softcap, return_lse,
-            layout=layout, variant=variant, extras=extras, library=library,
+            layout=layout, variant=variant, extras=extras, library=library, lists=lists,
         )  # fmt: skip
     name = variant_name(causal, window, softcap, variant)
     if layout == "bshd":
-        o, lse = forward(_swap(q), _swap(k), _swap(v), scale, name, extras, library)
+        o, lse = _forward(swap(q), swap(k), swap(v), scale, name, extras, library, lists)
         o = o.transpose(1, 2)
     elif layout == "bhsd":
-        o, lse = forward(q, k, v, scale, name, extras, library)
+        o, lse = _forward(q, k, v, scale, name, extras, library, lists)
     else:
         raise InvalidArgumentError(f'layout: must be "bhsd" or "bshd" (found {layout!r})')
     return (o, lse) if return_lse else o
 
 
-def _swap(tensor: torch.Tensor) -> torch.Tensor:
-    if tensor.dim() != 4:
-        raise InvalidArgumentError(f"q, k and v must have 4 dimensions (found {tensor.dim()})")
-    return tensor.transpose(1, 2)
-
-
-def forward(
+def _forward(
     q: torch.Tensor,
     k: torch.Tensor,
     v: torch.Tensor,
     scale: float | None,
     variant: str,
-    extras: Mapping[str, Any] | None = None,
-    library: Library | None = None,
+    extras: Mapping[str, Any] | None,
+    library: Library | None,
+    lists: BlockLists | None,
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """(o, lse) of tensors in the order [batch, heads, seq, dim]; see `attention`."""
     if not (q.is_cuda and k.is_cuda and v.is_cuda):
@@ -108,7 +109,8 @@ def forward(
     if scale is None:
         scale = max(q.shape[-1], 1) ** -0.5
     tensors, scalars, names = _split_extras(extras) if extras else ([], [], [])
-    return _op.forward(q, k, v, scale, variant, library.path if library else "", tensors, scalars, names)
+    arguments = (q, k, v, scale, variant, library.path if library else "", tensors, scalars, names)
+    return _op.launch_keeping(lists, *arguments) if _eager.is_plain(q, k, v) else _op.dispatched(*arguments)
 
 
 def _check_devices(*tensors: torch.Tensor) -> None:

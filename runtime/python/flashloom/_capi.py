@@ -16,6 +16,7 @@ RUNTIME_SONAME = "libfa_runtime.so.0"
 BF16, F16, F32, I32 = 1, 2, 3, 4
 DTYPE_NAMES = {BF16: "bf16", F16: "f16", F32: "f32", I32: "i32"}
 EXTRA_TENSOR, EXTRA_SCALAR = 1, 2
+REUSE_LISTS = 1
 MAX_RANK = 4
 
 _SUCCESS = 0
@@ -64,6 +65,7 @@ class ForwardParams(ctypes.Structure):
         ("workspace", ctypes.c_void_p),
         ("workspace_bytes", ctypes.c_size_t),
         ("splits", ctypes.c_int32),
+        ("flags", ctypes.c_uint64),
     ]
 
 
@@ -117,6 +119,8 @@ class Api:
                 raise FlashloomError(f"{path} is not a Flashloom runtime of this package's version: it has no {name}") from None
             function.restype, function.argtypes = result, arguments
             setattr(self, name, function)
+        # fa_forward for arguments that are ctypes's own, which are not converted at each call.
+        self.launch = runtime["fa_forward"]
 
     def check(self, status: int, listing: str = "") -> None:
         """Raises the exception of a status that is no success, with the calling thread's reason.

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import torch
 
-from ._attention import attention, forward
+from ._attention import attention
 from ._errors import InvalidArgumentError, UnsupportedError
-from ._variants import variant_name
 
 
 def scaled_dot_product_attention(
@@ -50,7 +49,7 @@ def scaled_dot_product_attention(
         )
     if is_causal:
         key, value = _visible_keys(query, key, value)
-    return forward(query, key, value, scale, variant_name(is_causal))[0]
+    return attention(query, key, value, is_causal, scale)
 
 
 def _visible_keys(query: torch.Tensor, key: torch.Tensor, value: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:

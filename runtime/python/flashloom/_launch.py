@@ -21,6 +21,14 @@ MAX_PREPARED = 1024
 _DTYPES = {"bfloat16": _capi.BF16, "float16": _capi.F16, "float32": _capi.F32, "int32": _capi.I32}
 
 
+# The parameters as words of 64 bits, and where the tensors' addresses lie among them: a word is written in less time than
+# a field of a field.
+_WORDS = ctypes.c_uint64 * (ctypes.sizeof(_capi.ForwardParams) // 8)
+_Q_DATA, _K_DATA, _V_DATA, _O_DATA, _LSE_DATA = (
+    (getattr(_capi.ForwardParams, name).offset + _capi.Tensor.data.offset) // 8 for name in ("q", "k", "v", "o", "lse")
+)
+
+
 class Tensor(Protocol):
     """What a launch reads of a tensor. Strides are in elements; the name of `dtype` ends in "bfloat16", for one."""
 
@@ -59,7 +67,7 @@ class Prepared:
 
     __slots__ = (
         "o_shape", "o_strides", "lse_shape", "lse_strides", "workspace_bytes",
-        "_library", "_params", "_reference", "_forward", "_handle", "_views", "_extras", "_names",
+        "_library", "_params", "_reference", "_stream", "_forward", "_handle", "_words", "_extras", "_names",
     )  # fmt: skip
 
     def __init__(
@@ -67,9 +75,9 @@ class Prepared:
     ) -> None:
         """Fills the descriptors and asks for the workspace. Raises FlashloomError where the runtime refuses."""
         self._library = library
-        self._forward, self._handle = library.api.fa_forward, library.handle
+        self._forward, self._handle = library.api.launch, library.handle
         self._params = params = _capi.ForwardParams(struct_size=ctypes.sizeof(_capi.ForwardParams), scale=scale)
-        self._reference = ctypes.byref(params)
+        self._reference, self._stream = ctypes.byref(params), ctypes.c_void_p()
         # The structure holds no reference to the bytes.
         self._names = [variant.encode(), *(name.encode() for name, _ in extras)]
         params.variant = self._names[0]
@@ -80,7 +88,7 @@ class Prepared:
             raise InvalidArgumentError(f"{name}: rank must be 4 (found {rank})", "FA_INVALID_ARGUMENT")
         self._describe_outputs(q, v)
         self._describe_extras(extras)
-        self._views = (params.q, params.k, params.v, params.o, params.lse)
+        self._words = _WORDS.from_buffer(params)
         self.workspace_bytes = self._ask_workspace()
 
     def _describe_outputs(self, q: Tensor, v: Tensor) -> None:
@@ -113,23 +121,27 @@ class Prepared:
         return size.value
 
     def launch(
-        self, q: int, k: int, v: int, o: int, lse: int, workspace: int, stream: int, extras: Sequence[int] = ()
-    ) -> None:
+        self, q: int, k: int, v: int, o: int, lse: int, workspace: int, stream: int, extras: Sequence[int] = (),
+        reuse_lists: bool = False,
+    ) -> None:  # fmt: skip
         """Launches at these addresses (`extras`: of the extra tensors in their order) on a stream of the current
-        context. Returns before the kernel has run. Raises FlashloomError."""
-        views = self._views
-        views[0].data = q
-        views[1].data = k
-        views[2].data = v
-        views[3].data = o
-        views[4].data = lse
+        context. Returns before the kernel has run. `reuse_lists`: the workspace has the lists of an earlier launch.
+        Raises FlashloomError."""
+        words = self._words
+        words[_Q_DATA] = q
+        words[_K_DATA] = k
+        words[_V_DATA] = v
+        words[_O_DATA] = o
+        words[_LSE_DATA] = lse
         if extras:
             for view, address in zip(self._extras, extras):
                 view.data = address
         if workspace:
             self._params.workspace = workspace
             self._params.workspace_bytes = self.workspace_bytes
-        status = self._forward(self._handle, self._reference, stream)
+            self._params.flags = _capi.REUSE_LISTS if reuse_lists else 0
+        self._stream.value = stream
+        status = self._forward(self._handle, self._reference, self._stream)
         if status:
             self._check(status)
 

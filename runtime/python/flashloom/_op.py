@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import torch
 
 from ._errors import InvalidArgumentError, UnsupportedError
 from ._launch import lse_strides, output_strides, prepare
 from ._library import find
+from ._lists import BlockLists
 
 NO_BACKWARD = (
     "flashloom.attention has no backward pass yet, and an input requires grad: "
@@ -46,27 +48,42 @@ def launch(
     q [batch, heads, seq_q, head_dim], k and v [batch, kv_heads, seq_kv, head_dim or head_dim_v]. `names` are those of
     the extra tensors, then of the scalars. Raises FlashloomError.
     """
+    return launch_keeping(None, q, k, v, scale, variant, library, tensors, scalars, names)
+
+
+def launch_keeping(
+    lists: BlockLists | None,
+    q: torch.Tensor,
+    k: torch.Tensor,
+    v: torch.Tensor,
+    *arguments: Any,
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """`launch` that finds the mask's lists of blocks in `lists`, or leaves them there; None for neither."""
     device = q.get_device()
     if k.get_device() != device or v.get_device() != device:
-        raise _device_error(q, k, v)
+        raise device_error(q, k, v)
     if device >= 0 and device != torch.cuda.current_device():
         with torch.cuda.device(device):
-            return _launch_here(device, q, k, v, scale, variant, library, tensors, scalars, names)
-    return _launch_here(device, q, k, v, scale, variant, library, tensors, scalars, names)
+            return _launch_here(device, lists, q, k, v, *arguments)
+    return _launch_here(device, lists, q, k, v, *arguments)
 
 
-def _device_error(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> InvalidArgumentError:
+def device_error(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> InvalidArgumentError:
+    """What there is to say of tensors on several devices."""
     return InvalidArgumentError(f"q, k and v must be on one device (found {q.device}, {k.device}, {v.device})")
 
 
-def _launch_here(device, q, k, v, scale, variant, library, tensors, scalars, names):
+def _launch_here(device, lists, q, k, v, scale, variant, library, tensors, scalars, names):
     extras = tuple(zip(names, (*tensors, *scalars))) if names else ()
     prepared = prepare(find(library), device, q, k, v, scale, variant, extras)
     o = q.new_empty_strided(prepared.o_shape, prepared.o_strides)
     lse = q.new_empty_strided(prepared.lse_shape, prepared.lse_strides, dtype=torch.float32)
-    # Freed when this returns, yet safe until the kernel is done: the allocator gives it to this stream's later work.
+    stream = current_stream(device)
     size = prepared.workspace_bytes
-    workspace = torch.empty(size, dtype=torch.uint8, device=q.device) if size else None
+    place = (device, stream, device >= 0 and torch.cuda.is_current_stream_capturing()) if lists is not None else ()
+    kept = lists.find(prepared, place, tensors) if lists is not None else None
+    # Freed when this returns, yet safe until the kernel is done: the allocator gives it to this stream's later work.
+    workspace = torch.empty(size, dtype=torch.uint8, device=q.device) if size and kept is None else kept
     prepared.launch(
         q.data_ptr(),
         k.data_ptr(),
@@ -74,9 +91,12 @@ def _launch_here(device, q, k, v, scale, variant, library, tensors, scalars, nam
         o.data_ptr(),
         lse.data_ptr(),
         workspace.data_ptr() if size else 0,
-        current_stream(device),
+        stream,
         tensors and [tensor.data_ptr() for tensor in tensors],
+        kept is not None,
     )
+    if lists is not None and size and kept is None:
+        lists.keep(prepared, place, tensors, workspace)
     return o, lse
 
 
@@ -100,36 +120,5 @@ def _refuse_backward(ctx, *ignored):
 
 op.register_autograd(_refuse_backward, setup_context=lambda ctx, inputs, output: _refuse_backward(ctx))
 
-_dispatched = torch.ops.flashloom.attention.default
-# How many modes listen to operators, and the innermost of torch.func's transforms.
-_mode_count = getattr(torch._C, "_len_torch_dispatch_stack", None)
-_transform = getattr(getattr(torch._C, "_functorch", None), "peek_interpreter_stack", None)
-_can_tell = _mode_count is not None and _transform is not None
-
-
-def _is_plain(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> bool:
-    """Whether nobody but the GPU would see the operator: no tracing, no mode, no transform, no subclass."""
-    return (
-        not torch.compiler.is_compiling()
-        and _can_tell
-        and type(q) is type(k) is type(v) is torch.Tensor
-        and not _mode_count()
-        and _transform() is None
-    )
-
-
-def forward(
-    q: torch.Tensor,
-    k: torch.Tensor,
-    v: torch.Tensor,
-    scale: float,
-    variant: str,
-    library: str,
-    tensors: Sequence[torch.Tensor],
-    scalars: Sequence[float | int],
-    names: Sequence[str],
-) -> tuple[torch.Tensor, torch.Tensor]:
-    """`launch` through the operator, or at once where that makes no difference: the dispatcher takes twice as long as
-    the launch. No input may require grad while gradients are recorded, and all must be on the GPU."""
-    call = launch if _is_plain(q, k, v) and q.is_cuda else _dispatched
-    return call(q, k, v, scale, variant, library, tensors, scalars, names)
+# Through the dispatcher.
+dispatched = torch.ops.flashloom.attention.default

@@ -4,7 +4,8 @@
     FLASHLOOM_RUNTIME=libfa_runtime.so gpu_check.py DIR [--only SUBSTRING]
 
 DIR is a kernel library with "full" and "causal" kernels. Every dtype and head dimension of it is checked at several
-sizes; the drop-ins, layouts, torch.compile, CUDA graphs, streams and threads with one of them. Prints a line for each
+sizes; the drop-ins, layouts, torch.compile, CUDA graphs, streams and threads with one of them, and lists of blocks
+where the library has its "document" kernel. Prints a line for each
 check, what a call costs the host, and at the end `N passed, N failed`, with `, N skipped` for what this device or
 installation cannot run. Exits 1 where a check failed or none passed, 77 where there is no GPU.
 """
@@ -68,6 +69,13 @@ def wanted(q, k, v, causal=False, scale=None):
     with sdpa_kernel(SDPBackend.MATH):
         o = F.scaled_dot_product_attention(q, k, v, attn_mask=mask, scale=scale, enable_gqa=True)
     return o if mask is None else o.nan_to_num(0) * mask.any(-1).view(1, 1, -1, 1)
+
+
+def wanted_documents(q, k, v, ids):
+    k, v = (x.repeat_interleave(q.shape[1] // x.shape[1], 1).float() for x in (k, v))
+    mask = ids[:, None, :, None] == ids[:, None, None, :]
+    with sdpa_kernel(SDPBackend.MATH):
+        return F.scaled_dot_product_attention(q.float(), k, v, attn_mask=mask)
 
 
 def wanted_lse(q, k, causal, scale):
@@ -198,6 +206,37 @@ class Interfaces:
             q.normal_()
             graph.replay()
             close(o, wanted(q, k, v))
+
+    def document_layer(self, ids, lists):
+        """Checks a call of the variant "document" on new tensors."""
+        q, k, v = self.draws((2, 8, 2, 700, 700))
+        extras = {"idsQ": ids, "idsKV": ids}
+        o = run_or_skip(lambda: flashloom.attention(q, k, v, variant="document", extras=extras, lists=lists))
+        close(o, wanted_documents(q, k, v, ids))
+
+    def check_lists_of_layers(self):
+        ids = torch.randint(0, 5, (2, 700), dtype=torch.int32, device="cuda").sort().values
+        lists = flashloom.BlockLists()
+        for shift in (0, 100):
+            ids.copy_(ids.roll(shift, 1))
+            for _ in range(3):
+                self.document_layer(ids, lists)
+
+    def check_lists_in_a_graph(self):
+        q, k, v = self.draws((2, 8, 2, 700, 700))
+        ids = torch.arange(700, dtype=torch.int32, device="cuda").div(200, rounding_mode="floor").repeat(2, 1)
+        run = lambda lists: run_or_skip(
+            lambda: flashloom.attention(q, k, v, variant="document", extras={"idsQ": ids, "idsKV": ids}, lists=lists)
+        )
+        run(None)
+        graph, lists = torch.cuda.CUDAGraph(), flashloom.BlockLists()
+        with torch.cuda.graph(graph):
+            results = [run(lists) for _ in range(2)]
+        for shift in (0, 50, 300):
+            ids.copy_(ids.roll(shift, 1))
+            graph.replay()
+            for o in results:
+                close(o, wanted_documents(q, k, v, ids))
 
     def check_current_stream(self):
         q, k, v = self.draws()

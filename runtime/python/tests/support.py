@@ -66,6 +66,15 @@ def decode_kernel(name: str, **fields) -> dict:
     return entry
 
 
+def lists_kernel(name: str, **fields) -> dict:
+    """An entry of two launches, of which the first makes lists from `ids`, i32 [batch], for the second."""
+    entry = decode_kernel(name, **fields)
+    ids = {"kind": "tensor", "name": "ids", "dtype": "i32", "rank": 1, "sizes": [["batch"]]}
+    entry["params"] = [*_PARAMS, ids]
+    entry["launches"][0] |= {"args": ["ids", "acc"], "grid": [{"arg": 1, "dim": 0, "tile": 1}], "prepares": True}
+    return entry
+
+
 class Folder(tempfile.TemporaryDirectory):
     """A temporary kernel library. A kernel's image, whose words the fake driver reads, is "idle" where its name has
     that, else its variant."""

@@ -26,11 +26,12 @@ class Recorder:
         size._obj.value = self.workspace
         return 0
 
-    def fa_forward(self, handle, reference, stream):
+    def launch(self, handle, reference, stream):
         params = reference._obj
         views = {name: view_of(getattr(params, name)) for name in ("q", "k", "v", "o", "lse")}
         extras = [extra_of(params.extras[i]) for i in range(params.num_extras)]
-        self.launches.append((views, params.scale, params.variant, extras, params.workspace, stream))
+        self.launches.append((views, params.scale, params.variant, extras, params.workspace, stream.value))
+        self.flags = params.flags
         return 0
 
     def check(self, status, listing=""):
@@ -95,6 +96,14 @@ class Descriptors(unittest.TestCase):
         q = tensor_at(ADDRESS, (1, 1, 1, 8))
         prepared, (_, _, _, _, workspace, _) = self.launch(RecordingLibrary(workspace=512), q, q, q)
         self.assertEqual((prepared.workspace_bytes, workspace), (512, 0x6000))
+
+    def test_lists_that_the_workspace_has(self):
+        q, library = tensor_at(ADDRESS, (1, 1, 1, 8)), RecordingLibrary(workspace=512)
+        prepared, _ = self.launch(library, q, q, q)
+        self.assertEqual(library.api.flags, 0)
+        for reuse_lists in (True, False):
+            prepared.launch(*[ADDRESS] * 5, 0x6000, 0, (), reuse_lists)
+            self.assertEqual(library.api.flags, int(reuse_lists))
 
     def test_extras_by_name(self):
         q = tensor_at(ADDRESS, (1, 2, 4, 8))

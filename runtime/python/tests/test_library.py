@@ -112,7 +112,7 @@ class Package(unittest.TestCase):
         # On a 64-bit machine: see the fields in fa_runtime.h.
         self.assertEqual(_capi.ctypes.sizeof(_capi.Tensor), 80)
         self.assertEqual(_capi.ctypes.sizeof(_capi.Extra), 112)
-        self.assertEqual(_capi.ctypes.sizeof(_capi.ForwardParams), 464)
+        self.assertEqual(_capi.ctypes.sizeof(_capi.ForwardParams), 472)
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@ kernels compute on."""
 
 import inspect
 import sys
+import threading
 import types
 import unittest
 from unittest import mock
@@ -10,12 +11,13 @@ from unittest import mock
 import support
 import torch
 import torch.nn.functional as F
-from support import Folder, decode_kernel, extras_kernel, kernel
+from support import Folder, decode_kernel, extras_kernel, kernel, lists_kernel
 from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.fx.experimental.proxy_tensor import make_fx
 
 import flashloom
-from flashloom import InvalidArgumentError, NoKernelError, UnsupportedError, _attention, _library, _op
+from flashloom import InvalidArgumentError, NoKernelError, UnsupportedError, _attention, _eager, _library, _op
+from flashloom._launch import Prepared
 
 STREAMS = []
 
@@ -49,12 +51,16 @@ def bottom_right(rows, keys):
 
 
 class OnTheCpu(unittest.TestCase):
+    # Whether calls go past the dispatcher, as plain ones do on a GPU.
+    direct = False
+
     def setUp(self):
         folder = Folder(
             kernel("full"),
             kernel("causal", variant="causal"),
             decode_kernel("idle-plan", variant="plan"),
             extras_kernel("idle-extras", variant="mine"),
+            lists_kernel("idle-lists", variant="document"),
         )
         self.addCleanup(folder.cleanup)
         STREAMS.clear()
@@ -63,6 +69,7 @@ class OnTheCpu(unittest.TestCase):
             (_library, "_default", None),
             (_attention, "_DEVICE_TYPES", ("cuda", "meta", "cpu")),
             (_op, "current_stream", stream),
+            (_eager, "ON_CPU", self.direct),
         ]:
             patch = mock.patch.object(where, name, value)
             patch.start()
@@ -147,7 +154,8 @@ class Attention(OnTheCpu):
 
     def test_tensors_on_the_cpu_are_refused(self):
         q = draw(1, 2, 3, 8)
-        with mock.patch.object(_attention, "_DEVICE_TYPES", ("cuda", "meta")):
+        on_gpus = mock.patch.object(_attention, "_DEVICE_TYPES", ("cuda", "meta"))
+        with on_gpus, mock.patch.object(_eager, "ON_CPU", False):
             with self.assertRaisesRegex(InvalidArgumentError, r"must be on a CUDA device \(found cpu\)"):
                 flashloom.attention(q, q, q)
 
@@ -161,6 +169,184 @@ class Attention(OnTheCpu):
                 torch.ops.flashloom.attention(*arguments, 1.0, "full", "", [], [], [])
             with torch.no_grad():
                 self.assertFalse(flashloom.attention(*arguments).requires_grad)
+
+
+class Lists(OnTheCpu):
+    """Which calls find the lists of an earlier one."""
+
+    direct = True
+
+    def setUp(self):
+        super().setUp()
+        self.found, launch = [], Prepared.launch
+        note = lambda *arguments: self.found.append(arguments[-1]) or launch(*arguments)
+        patch = mock.patch.object(Prepared, "launch", note)
+        patch.start()
+        self.addCleanup(patch.stop)
+        self.ids = torch.zeros(2, dtype=torch.int32)
+
+    def run_with(self, lists, shape=(2, 2, 3, 8), ids=None, variant="document"):
+        """Whether a call finds the lists."""
+        q = draw(*shape)
+        extras = {"ids": self.ids if ids is None else ids} if variant == "document" else None
+        o = flashloom.attention(q, q, q, variant=variant, extras=extras, lists=lists)
+        self.assertEqual(o.shape, shape)
+        return self.found[-1]
+
+    def test_later_calls_find_them(self):
+        lists = flashloom.BlockLists()
+        self.assertEqual([self.run_with(lists) for _ in range(3)], [False, True, True])
+        self.assertFalse(self.run_with(None))
+        self.assertTrue(self.run_with(lists, ids=self.ids[:]), "the same memory")
+        self.assertFalse(self.run_with(flashloom.BlockLists()))
+
+    def test_they_are_made_anew_where_something_changed(self):
+        for name, change in [
+            ("the numbers", lambda lists: self.ids.add_(1)),
+            ("the tensor", lambda lists: setattr(self, "ids", self.ids.clone())),
+            ("nothing that PyTorch knows of", lambda lists: lists.clear()),
+            ("the stream", lambda lists: setattr(_op, "current_stream", lambda device: 7)),
+        ]:
+            with self.subTest(name):
+                lists = flashloom.BlockLists()
+                self.run_with(lists)
+                self.assertTrue(self.run_with(lists))
+                change(lists)
+                self.assertFalse(self.run_with(lists))
+                self.assertTrue(self.run_with(lists))
+
+    def test_another_problem_replaces_them(self):
+        lists = flashloom.BlockLists()
+        self.run_with(lists)
+        self.assertFalse(self.run_with(lists, shape=(2, 2, 4, 8)))
+        self.assertFalse(self.run_with(lists))
+
+    def test_a_variant_without_lists(self):
+        lists = flashloom.BlockLists()
+        self.assertFalse(self.run_with(lists, variant="full"))
+        self.assertFalse(self.run_with(lists, variant="full"))
+
+    def test_a_launch_that_fails_leaves_none(self):
+        lists = flashloom.BlockLists()
+        with self.assertRaisesRegex(InvalidArgumentError, "ids"):
+            self.run_with(lists, ids=self.ids.float())
+        self.assertFalse(self.run_with(lists))
+
+    def test_inference_tensors(self):
+        lists = flashloom.BlockLists()
+        with torch.inference_mode():
+            self.ids = torch.zeros(2, dtype=torch.int32)
+            self.assertEqual([self.run_with(lists) for _ in range(2)], [False, True])
+
+    def test_compiled_graphs_make_their_own(self):
+        torch.compiler.reset()
+        lists, q = flashloom.BlockLists(), draw(2, 2, 3, 8)
+        run = lambda q, ids: flashloom.attention(q * 1, q, q, variant="document", extras={"ids": ids}, lists=lists)
+        self.assertEqual(torch.compile(run, backend="aot_eager", fullgraph=True)(q, self.ids).shape, q.shape)
+        self.assertFalse(self.found[-1])
+
+
+class DirectAttention(Attention):
+    direct = True
+
+    def test_later_calls_are_of_their_own_tensors(self):
+        for layout in ("bhsd", "bshd"):
+            for seed in range(3):
+                q, k, v = (draw(2, 3, 3, 8, seed=10 * seed + n) for n in range(3))
+                o, lse = flashloom.attention(q, k, v, return_lse=True, layout=layout)
+                heads_first = (q, k, v) if layout == "bhsd" else [x.transpose(1, 2) for x in (q, k, v)]
+                expected, expected_lse = wanted(*heads_first)
+                self.close(o, expected if layout == "bhsd" else expected.transpose(1, 2))
+                self.close(lse, expected_lse, atol=1e-4)
+                self.assertTrue(o.is_contiguous() and lse.is_contiguous())
+
+    def test_results_are_tensors_of_their_own(self):
+        q = draw(1, 2, 3, 8)
+        results = [flashloom.attention(q, q, q, return_lse=True) for _ in range(3)]
+        addresses = {tensor.data_ptr() for result in results for tensor in result}
+        self.assertEqual(len(addresses), 6)
+
+    def test_outputs_are_as_the_operator_makes_them(self):
+        packed = draw(2, 3, 3, 2, 8)
+        samples = [
+            draws((2, 4, 3, 8), (2, 2, 5, 8)),
+            [x.transpose(1, 2) for x in packed.unbind(2)],
+            [draw(1, 1, 5, 8).expand(2, 2, 5, 8)] * 3,
+            [draw(1, 2, 1, 8)] * 3,
+        ]
+        for tensors in samples:
+            direct = flashloom.attention(*tensors, return_lse=True)
+            with mock.patch.object(_eager, "ON_CPU", False):
+                dispatched = flashloom.attention(*tensors, return_lse=True)
+            for one, other in zip(direct, dispatched):
+                self.assertEqual((one.shape, one.stride(), one.dtype), (other.shape, other.stride(), other.dtype))
+                self.assertTrue(torch.equal(one, other))
+
+    def test_arguments_are_told_apart(self):
+        q, k, v = draws((1, 2, 3, 8), (1, 2, 5, 8))
+        for _ in range(2):
+            self.close(flashloom.attention(q, k, v), wanted(q, k, v)[0])
+            self.close(flashloom.attention(q, k, v, causal=True), wanted(q, k, v, bottom_right(3, 5))[0])
+            self.close(flashloom.attention(q, k, v, window=[-1, 0]), wanted(q, k, v, bottom_right(3, 5))[0])
+            self.close(flashloom.attention(q, k, v, scale=0.5), wanted(q, k, v, scale=0.5)[0])
+
+    def test_the_default_library_may_change(self):
+        q = draw(1, 2, 3, 8)
+        flashloom.attention(q, q, q)
+        with Folder(kernel("causal", variant="causal")) as other:
+            flashloom.load(other)
+            with self.assertRaises(NoKernelError):
+                flashloom.attention(q, q, q)
+            self.close(flashloom.attention(q, q, q, library=self.library), wanted(q, q, q)[0])
+
+    def test_threads_have_arguments_of_their_own(self):
+        failures = []
+
+        def run(seed):
+            for _ in range(50):
+                q, k, v = (draw(1, 2, 3, 8, seed=seed + n) for n in range(3))
+                if not torch.allclose(flashloom.attention(q, k, v).float(), wanted(q, k, v)[0], atol=0.02, rtol=0.02):
+                    failures.append(seed)
+
+        threads = [threading.Thread(target=run, args=(10 * n,)) for n in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.assertEqual(failures, [])
+
+    def test_tensors_of_two_devices(self):
+        q = draw(1, 2, 3, 8)
+        with mock.patch.object(torch.Tensor, "get_device", lambda self: -1 if self is q else 0):
+            with self.assertRaisesRegex(InvalidArgumentError, "must be on one device"):
+                flashloom.attention(q, q.clone(), q)
+
+
+    def test_another_device_is_made_current(self):
+        q, current, prepared_on = draw(1, 2, 3, 8), [0], []
+
+        class Guard:
+            def __init__(self, device):
+                self.device = device
+
+            def __enter__(self):
+                self.before, current[0] = current[0], self.device
+
+            def __exit__(self, *ignored):
+                current[0] = self.before
+
+        prepare = lambda *arguments: prepared_on.append(current[0]) or launched_by(*arguments)
+        launched_by, launched_on = _eager.prepare, []
+        with (
+            mock.patch.object(torch.Tensor, "get_device", lambda self: 1),
+            mock.patch.object(torch.cuda, "device", Guard),
+            mock.patch.object(_eager, "_current_device", lambda: current[0]),
+            mock.patch.object(_eager, "prepare", prepare),
+            mock.patch.object(_op, "current_stream", lambda device: launched_on.append((device, current[0])) or 0),
+        ):
+            for _ in range(2):
+                self.close(flashloom.attention(q, q, q), wanted(q, q, q)[0])
+        self.assertEqual((prepared_on, launched_on, current), ([1], [(1, 1), (1, 1)], [0]))
 
 
 class Operator(OnTheCpu):
@@ -214,14 +400,22 @@ class Operator(OnTheCpu):
 
     def test_the_dispatcher_is_passed_by_only_where_nothing_listens(self):
         q = draw(1, 2, 3, 8)
-        self.assertTrue(_op._is_plain(q, q, q))
-        self.assertFalse(_op._is_plain(q, torch.nn.Parameter(q), q))
+        self.assertFalse(_eager.is_plain(q, q, q), "on the CPU")
+        patch = mock.patch.object(_eager, "ON_CPU", True)
+        patch.start()
+        self.addCleanup(patch.stop)
+        self.assertTrue(_eager.is_plain(q, q, q))
+        self.assertFalse(_eager.is_plain(q, torch.nn.Parameter(q), q))
+        trained = q.clone().requires_grad_()
+        self.assertFalse(_eager.is_plain(q, q, trained))
+        with torch.no_grad():
+            self.assertTrue(_eager.is_plain(q, q, trained))
         with FakeTensorMode() as mode:
-            self.assertFalse(_op._is_plain(q, q, q))
+            self.assertFalse(_eager.is_plain(q, q, q))
         fake = mode.from_tensor(q)
-        self.assertFalse(_op._is_plain(q, q, fake))
+        self.assertFalse(_eager.is_plain(q, q, fake))
         seen = []
-        torch.vmap(lambda x: seen.append(_op._is_plain(x, x, x)) or x)(q)
+        torch.vmap(lambda x: seen.append(_eager.is_plain(x, x, x)) or x)(q)
         self.assertEqual(seen, [False])
 
     def test_tensors_of_two_devices(self):
@@ -287,6 +481,10 @@ class DropIns(OnTheCpu):
             ["dropout_p", "softmax_scale", "causal", "window_size", "softcap", "alibi_slopes", "deterministic",
              "return_attn_probs"],
         )  # fmt: skip
+
+
+class DirectDropIns(DropIns):
+    direct = True
 
 
 class OtherPackages(OnTheCpu):

@@ -3,7 +3,7 @@
 // RUN:   | FileCheck %s --check-prefix=SPLIT
 
 // A kernel takes what it reads, then what it writes. The scalar that the host multiplies is computed anew; sizes are
-// asked of tensors that are there anyway; outputs of one shape get tensors of their own.
+// asked of tensors that are there anyway; outputs of one shape get tensors of their own. What a loop prepares its kernel does.
 // CHECK-LABEL: func.func private @two_0
 // CHECK-SAME: (%[[A:.*]]: tensor<?x4xf32>, %[[S:.*]]: f32, %[[E:[^:]*]]: tensor<?x4xf32>, %[[F:[^:]*]]: tensor<?x4xf32>)
 // CHECK-SAME: attributes {cta.plan = "two"}
@@ -14,6 +14,8 @@
 // CHECK: arith.mulf %{{.*}}, %[[T]]
 // CHECK-LABEL: func.func private @two_1
 // CHECK-SAME: (%[[P:.*]]: tensor<?x4xf32>, %[[G:[^:]*]]: tensor<?x4xf32>)
+// CHECK-SAME: attributes {cta.plan = "two", cta.prepares}
+// CHECK-NOT: attn.prepares
 // CHECK-LABEL: func.func @two(
 // CHECK-SAME: %[[A:.*]]: tensor<?x4xf32>, %[[S:.*]]: f32
 // CHECK: %[[N:.*]] = tensor.dim %[[A]]
@@ -46,7 +48,7 @@ func.func @two(%a: tensor<?x4xf32>, %s: f32) -> (tensor<?x4xf32>, tensor<?x4xf32
     scf.forall.in_parallel {
       tensor.parallel_insert_slice %row into %x[%i, 0] [1, 4] [1, 1] : tensor<1x4xf32> into tensor<?x4xf32>
     }
-  }
+  } {attn.prepares}
   return %r#0, %q : tensor<?x4xf32>, tensor<?x4xf32>
 }
 

@@ -267,3 +267,14 @@ func.func @merge_size(%a: tensor<16x64xf32>, %m: tensor<16xf32>, %as: tensor<4x1
   %r:3 = attn.merge ins(%as, %ms, %ms : tensor<4x16x32xf32>, tensor<4x16xf32>, tensor<4x16xf32>) unit(%u) outs(%a, %m, %m : tensor<16x64xf32>, tensor<16xf32>, tensor<16xf32>)
   return
 }
+
+// -----
+
+func.func @prepares(%n: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  // expected-error @+1 {{'attn.prepares' is a unit attribute of scf.forall}}
+  scf.for %i = %c0 to %n step %c1 {
+  } {attn.prepares}
+  return
+}

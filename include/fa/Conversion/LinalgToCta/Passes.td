@@ -26,7 +26,8 @@ def OutlineKernels : Pass<"outline-kernels", "::mlir::ModuleOp"> {
 
     Every parallel loop must stand at the top of its function, have results and
     constant steps. The schedule moves from the plan to its kernels; a loop that
-    has an `attn.schedule` of its own gives that to its kernel. With `only-several` a
+    has an `attn.schedule` of its own gives that to its kernel, and one that is
+    marked `attn.prepares` makes a kernel marked `cta.prepares`. With `only-several` a
     function of one loop is left as it is.
 
     Before:

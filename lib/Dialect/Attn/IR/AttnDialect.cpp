@@ -51,6 +51,12 @@ LogicalResult AttnDialect::verifyOperationAttribute(Operation *op,
       return op->emitOpError("'attn.partial' is a unit attribute of scf.for");
     return success();
   }
+  if (attr.getName() == kPreparesAttrName) {
+    if (!isa<scf::ForallOp>(op) || !isa<UnitAttr>(attr.getValue()))
+      return op->emitOpError("'attn.prepares' is a unit attribute of "
+                             "scf.forall");
+    return success();
+  }
   if (attr.getName() != kScheduleAttrName)
     return op->emitOpError("has no attribute '")
            << attr.getName().getValue() << "' in the attn dialect";

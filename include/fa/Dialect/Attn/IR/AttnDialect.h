@@ -48,6 +48,11 @@ inline constexpr llvm::StringLiteral kAnyRowAttrName = "attn.any_row";
 /// The discardable attribute of an scf.for over blocks of keys that are partly
 /// hidden: a round in which no row sees a key leaves the state as it is.
 inline constexpr llvm::StringLiteral kPartialAttrName = "attn.partial";
+
+/// The discardable attribute of a parallel loop whose results depend on nothing
+/// but the problem's sizes and what its mask reads: they hold for every launch
+/// of which these are the same.
+inline constexpr llvm::StringLiteral kPreparesAttrName = "attn.prepares";
 } // namespace fa::attn
 
 #endif // FA_DIALECT_ATTN_IR_ATTNDIALECT_H

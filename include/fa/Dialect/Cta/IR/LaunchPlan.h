@@ -29,6 +29,11 @@ constexpr llvm::StringLiteral kKernelAttr = "cta.kernel";
 constexpr llvm::StringLiteral kFollowsAttr = "cta.follows";
 constexpr llvm::StringLiteral kFollowedAttr = "cta.followed";
 
+/// Of a kernel of a plan: what it writes depends on nothing but the problem's
+/// sizes and what its mask reads, and no other kernel of the plan writes it. A
+/// launch that finds it from an earlier one may leave this kernel out.
+constexpr llvm::StringLiteral kPreparesAttr = "cta.prepares";
+
 /// The operand of a plan's call that `result` is, written: the last operands
 /// are what a kernel writes to, one for each result.
 inline mlir::Value getDestination(mlir::OpResult result) {

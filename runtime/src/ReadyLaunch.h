@@ -1,0 +1,54 @@
+//===- ReadyLaunch.h - Launches that are ready to be started ----*- C++ -*-===//
+//
+// Part of Flashloom, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FLASHLOOM_RUNTIME_READYLAUNCH_H
+#define FLASHLOOM_RUNTIME_READYLAUNCH_H
+
+#include "CurrentDevice.h"
+#include "ModuleCache.h"
+#include "ParamList.h"
+
+namespace fa::rt {
+
+/// A tensor map among a launch's parameters, and what it was made from.
+struct MapPlace {
+  size_t offset;
+  AddressNumber address;
+  TensorMapKey key;
+  const TensorMapParam *param;
+};
+
+/// A launch of one grid, which was checked.
+struct ReadyLaunch {
+  CuFunction function = nullptr;
+  unsigned blocks = 0, block = 0, sharedBytes = 0;
+  /// It may begin before the launch before it has ended.
+  bool follows = false;
+  ParamList list;
+  std::vector<MapPlace> maps;
+};
+
+/// A launch of `blocks` blocks, or as many as `launch` wants on the device,
+/// with the parameters in `list`, to which the tensor maps are added.
+/// `isBehind`: the launch before it in its plan is started right before it.
+/// Throws Failure.
+ReadyLaunch makeReady(const Kernel &kernel, const GridLaunch &launch,
+                      const CurrentDevice &device,
+                      const LoadedFunction &function, unsigned blocks,
+                      bool isBehind, ParamList list,
+                      const fa_forward_params &params);
+
+/// Has the launch work at other addresses, which were checked. Throws Failure.
+void moveTo(const CallAddresses &addresses, const Kernel &kernel,
+            CuDevice device, ReadyLaunch &launch);
+
+/// Starts the launch; it can be started again. Throws Failure.
+void start(ReadyLaunch &launch, const Kernel &kernel, CuStream stream);
+
+} // namespace fa::rt
+
+#endif // FLASHLOOM_RUNTIME_READYLAUNCH_H
