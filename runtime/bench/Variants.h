@@ -15,6 +15,7 @@
 #define FLASHLOOM_BENCH_VARIANTS_H
 
 #include "ExtraTensor.h"
+#include "Kernel.h"
 
 #include <array>
 #include <cstdint>
@@ -26,6 +27,9 @@ namespace fa::bench {
 /// A problem as a variant sees it.
 struct VariantData {
   int64_t batch = 1, heads = 1, seqQ = 0, seqKv = 0;
+  /// Rows of matrices lie multiples of so many elements apart: what the kernel
+  /// asks of tensors that it copies by tensor maps.
+  int64_t rowUnit = 1;
   /// In the order of the variant's description.
   std::vector<ExtraTensor> extras = {};
   /// Packed sequences that a problem asks for, queries and keys of each; none:
@@ -59,6 +63,9 @@ struct Variant {
   /// Whether a batch's sequences come packed, as a batch of one.
   bool isPacked = false;
 };
+
+/// The `rowUnit` that serves `kernel`.
+int64_t rowUnitOf(const rt::Kernel &kernel);
 
 /// Null where the table has no such variant.
 const Variant *findVariant(const std::string &name);

@@ -251,6 +251,12 @@ struct ConvertRead : OpConversionPattern<cta::ReadOp> {
       return rewriter.notifyMatchFailure(op, "shape has no ldmatrix form");
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);
     cta::TileType tile = op.getTile().getType();
+    if (tile.getElementType().isF32()) {
+      rewriter.replaceOp(
+          op, fromElements(b, converter.convertType(type),
+                           readPairs(b, adaptor.getTile(), tile, *layout)));
+      return success();
+    }
     Value firstRow = I32Builder{b}.mul(kernel.warp, kSlabRows);
     BlockReader reader(b, kernel, adaptor.getTile(), tile, firstRow,
                        /*rowFirst=*/true);
@@ -265,6 +271,45 @@ struct ConvertRead : OpConversionPattern<cta::ReadOp> {
     rewriter.replaceOp(op,
                        fromElements(b, converter.convertType(type), elements));
     return success();
+  }
+
+private:
+  /// Elements of 32 bits, each lane's pairs of neighbours by themselves. The
+  /// lane's own part of the address is made once for each place of a block of 8
+  /// columns in a segment: the block's chunks are xored in.
+  SmallVector<Value> readPairs(ImplicitLocOpBuilder &b, Value address,
+                               cta::TileType tile,
+                               const FragmentLayout &layout) const {
+    constexpr int64_t kBytes = 4, kPairBytes = 2 * kBytes;
+    SwizzledTile swizzled{tile.getRows(), tile.getCols(), kBytes};
+    const int64_t blocks = swizzled.segmentCols() / kBlockCols;
+    // 1. Of the warp's first slab: row lane / 4, and columns 2 (lane mod 4) and
+    // the next, which are half a chunk.
+    I32Builder i{b};
+    Value row = i.shr(kernel.lane, 2);
+    Value chunk = i.bitXor(i.bitAnd(i.shr(kernel.lane, 1), 1), row);
+    Value own =
+        i.add(i.mul(i.add(i.mul(kernel.warp, kSlabRows), row), kSegmentBytes),
+              i.add(i.mul(chunk, kChunkBytes),
+                    i.mul(i.bitAnd(kernel.lane, 1), kPairBytes)));
+    Value first = i.add(address, own);
+    SmallVector<Value> addresses;
+    for (int64_t n = 0; n < blocks; ++n)
+      addresses.push_back(i.bitXor(first, n * 2 * kChunkBytes));
+    // 2. The pairs.
+    auto pair = VectorType::get(2, b.getF32Type());
+    SmallVector<Value> elements;
+    for (int64_t s = 0; s < layout.slabs(); ++s)
+      for (int64_t n = 0; n < layout.blocks(); ++n)
+        for (int64_t e = 0; e < 4; e += 2) {
+          int64_t offset = n / blocks * swizzled.segmentStride() +
+                           layout.rowOffset(s, e) * kSegmentBytes;
+          Value place = sharedPointer(b, addresses[n % blocks], offset);
+          llvm::append_range(
+              elements,
+              toElements(b, LLVM::LoadOp::create(b, pair, place, kPairBytes)));
+        }
+    return elements;
   }
 
   const FragmentTypeConverter &converter;
