@@ -27,14 +27,14 @@ namespace fa::bench {
 /// A problem as a variant sees it.
 struct VariantData {
   int64_t batch = 1, heads = 1, seqQ = 0, seqKv = 0;
-  /// Rows of matrices lie multiples of so many elements apart: what the kernel
-  /// asks of tensors that it copies by tensor maps.
-  int64_t rowUnit = 1;
   /// In the order of the variant's description.
   std::vector<ExtraTensor> extras = {};
   /// Packed sequences that a problem asks for, queries and keys of each; none:
   /// the variant draws them.
   std::vector<std::array<int64_t, 2>> lengths = {};
+  /// Rows of matrices lie multiples of so many elements apart: what the kernel
+  /// asks of tensors that it copies by tensor maps.
+  int64_t rowUnit = 1;
 };
 
 /// One score of a problem.
