@@ -257,8 +257,8 @@ ScheduleProblem fa::attn::getProblem(ForwardOp op) {
   problem.variantRegisters = countVariantRegisters(op, /*isStaged=*/false);
   problem.scoreFunctions = countScoreFunctions(op);
   problem.matrixBytes = findMatrixBytes(op);
-  problem.matrixRegisters = problem.variantRegisters -
-                            countVariantRegisters(op, /*isStaged=*/true);
+  problem.matrixRegisters =
+      problem.variantRegisters - countVariantRegisters(op, /*isStaged=*/true);
   return problem;
 }
 
