@@ -141,6 +141,12 @@ static attn::CheckSupportOptions findRefused(const PipelineOptions &options,
   return refused;
 }
 
+/// Whether the loading role brings tiles of matrices that scores are made with.
+static bool stagesLookups(const PipelineOptions &options,
+                          const PassChoice &passes) {
+  return passes.specializeWarps && options.stageLookups;
+}
+
 /// The options that `--fa2` makes no kernels of together; none: all are made.
 static attn::CheckSupportOptions
 findRefusedTogether(const PipelineOptions &options) {
@@ -220,6 +226,7 @@ void fa::buildPipeline(OpPassManager &pm, const PipelineOptions &options,
       scheduleOptions(options, passes.warpgroups ? kHopper : kAmpere);
   if (passes.warpgroups)
     schedule.policy = "warpgroups";
+  schedule.stagesMatrices = stagesLookups(options, passes);
   if (options.rescale == kAutoRescale && !takesFirstMax(options, passes))
     schedule.rescale = nameRescale(Rescale::Always);
   // With the keys outside a state is read, updated and written back.
@@ -298,6 +305,8 @@ void fa::buildWarpgroupPipeline(OpPassManager &pm,
   pm.addPass(createMapWarps());
   OpPassManager &kernels = pm.nest<gpu::GPUModuleOp>();
   kernels.addPass(createFoldFactors());
+  if (stagesLookups(options, passes))
+    kernels.addPass(createStageLookups());
   if (passes.specializeWarps)
     kernels.addPass(createDeferRedo());
   kernels.addPass(createFoldSums());

@@ -56,18 +56,30 @@ static int64_t alignUp(int64_t value, int64_t alignment) {
   return (value + alignment - 1) / alignment * alignment;
 }
 
+/// The registers that the score function and the mask take.
+static int64_t countVariantRegisters(const ScheduleProblem &problem) {
+  return problem.variantRegisters -
+         (problem.stagesMatrices ? problem.matrixRegisters : 0);
+}
+
 Resources fa::computeResources(const ScheduleProblem &problem,
                                const Schedule &schedule) {
-  auto tile = [&](int64_t rows, int64_t columns) {
-    return alignUp(rows *
-                       alignUp(columns * problem.elementBytes, kSegmentBytes),
+  auto tileOf = [](int64_t rows, int64_t columns, int64_t elementBytes) {
+    return alignUp(rows * alignUp(columns * elementBytes, kSegmentBytes),
                    kAlignment);
+  };
+  auto tile = [&](int64_t rows, int64_t columns) {
+    return tileOf(rows, columns, problem.elementBytes);
   };
   Resources resources;
   resources.sharedBytes =
       tile(schedule.br, problem.headDim) +
       schedule.stages * (tile(schedule.bc, problem.headDim) +
                          tile(schedule.bc, problem.headDimV));
+  if (problem.stagesMatrices)
+    for (int64_t elementBytes : problem.matrixBytes)
+      resources.sharedBytes +=
+          schedule.stages * tileOf(schedule.br, schedule.bc, elementBytes);
 
   // A team's fragments, spread over its threads, a register an f32. Scores die
   // as their narrowed copies are made.
@@ -91,7 +103,7 @@ Resources fa::computeResources(const ScheduleProblem &problem,
       problem.headDimV * problem.elementBytes % kSegmentBytes;
   resources.registersPerThread =
       problem.heldStates * accumulator + scores + kOtherRegisters +
-      problem.variantRegisters +
+      countVariantRegisters(problem) +
       (hasPartialSegment ? kPartialSegmentRegisters : 0);
   return resources;
 }
@@ -203,7 +215,7 @@ bool fa::fitsWarpgroups(const ScheduleProblem &problem,
   // The block before's probabilities, at half the width, are there as well.
   int64_t probabilities = scores / 2;
   return accumulator + scores + probabilities + kOtherComputing +
-             problem.variantRegisters <=
+             countVariantRegisters(problem) <=
          divideRegisters(schedule.teams).compute;
 }
 

@@ -10,6 +10,8 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/Twine.h"
 
+#include <algorithm>
+
 using namespace fa::sim;
 
 GlobalTensor::GlobalTensor(unsigned number, mlir::Type element,
@@ -31,6 +33,13 @@ std::string GlobalTensor::name() const {
 
 unsigned GlobalTensor::rowDim(const Window &window) const {
   return window.indices.size() - (window.isRowVector ? 1 : 2);
+}
+
+int64_t GlobalTensor::countCols(const Window &window) const {
+  if (!window.padsColumns)
+    return window.cols;
+  return std::clamp<int64_t>(argument.sizes.back() - window.indices.back(), 0,
+                             window.cols);
 }
 
 int64_t GlobalTensor::getRows(bool isRowVector) const {
@@ -70,8 +79,10 @@ std::string GlobalTensor::check(const Window &window) const {
       checkRange(first, rows, argument.sizes[rowDim(window)], "rows", name());
   if (!fault.empty() || window.isRowVector)
     return fault;
-  return checkRange(window.indices.back(), window.cols, argument.sizes.back(),
-                    "columns", name());
+  int64_t cols = countCols(window);
+  return cols == 0 ? ""
+                   : checkRange(window.indices.back(), cols,
+                                argument.sizes.back(), "columns", name());
 }
 
 std::pair<int64_t, int64_t> GlobalTensor::locate(const Window &window,
@@ -99,19 +110,20 @@ std::string GlobalTensor::read(const Window &window, Agent who,
     float *to = out + row * window.cols;
     if (!isMine(row))
       continue;
-    if (window.firstRow() + row >= window.rowEnd) {
-      std::fill_n(to, window.cols, window.pad);
+    bool isThere = window.firstRow() + row < window.rowEnd;
+    int64_t cols = isThere ? countCols(window) : 0;
+    std::fill(to + cols, to + window.cols, window.pad);
+    if (cols == 0)
       continue;
-    }
     auto [logical, real] = locate(window, row);
-    for (int64_t col = 0; !writers.empty() && col < window.cols; ++col)
+    for (int64_t col = 0; !writers.empty() && col < cols; ++col)
       if (!who.isAfter(writers[logical + col]))
         return kRace + name();
     const char *from = argument.data + real * bytes;
     if (stride == 1)
-      decode(*format, from, window.cols, to);
+      decode(*format, from, cols, to);
     else
-      for (int64_t col = 0; col < window.cols; ++col)
+      for (int64_t col = 0; col < cols; ++col)
         decode(*format, from + col * stride * bytes, 1, to + col);
   }
   return "";

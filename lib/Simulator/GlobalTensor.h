@@ -24,6 +24,7 @@ struct Window {
   int64_t rowEnd = 0;
   float pad = 0;
   bool isRowVector = false;
+  bool padsColumns = false; ///< those past the tensor's last one read as `pad`
 
   int64_t firstRow() const {
     return indices[indices.size() - (isRowVector ? 1 : 2)];
@@ -74,6 +75,8 @@ private:
                      int64_t &real) const;
   /// The dimension that counts a window's rows.
   unsigned rowDim(const Window &window) const;
+  /// The columns of a window that are there.
+  int64_t countCols(const Window &window) const;
   std::string check(const Window &window) const;
   /// The logical and the real position of the first element of a row.
   std::pair<int64_t, int64_t> locate(const Window &window, int64_t row) const;

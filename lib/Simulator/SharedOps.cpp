@@ -132,6 +132,7 @@ ThreadBlock::Step ThreadBlock::copy(Team &team, cta::CopyOp op) {
   cta::TileType type = ref.tile->type;
   Window window = getWindow(team, op.getSource(), op.getIndices(),
                             type.getRows(), type.getCols(), op.getRowEnd());
+  window.padsColumns = cta::padsColumns(op.getSource().getType());
   auto &first = ring.copies[ring.protocol.getStage(ref.use)];
   if (!first)
     first.emplace(tensor, window);

@@ -142,6 +142,7 @@ ThreadBlock::Step ThreadBlock::load(Team &team, cta::LoadOp op) {
   cta::TileType type = op.getTile().getType();
   Window window = getWindow(team, op.getSource(), op.getIndices(),
                             type.getRows(), type.getCols(), op.getRowEnd());
+  window.padsColumns = cta::padsColumns(op.getSource().getType());
   if (op.getKind() == cta::LoadKind::Once)
     return loadOnce(team, op, window);
   SharedTile &tile = getLoadTile(team, op);

@@ -90,6 +90,7 @@ Timing Ablation::timeStep(size_t index, const Sizes &sizes,
   const rt::Kernel &kernel = library.kernel(index);
   const Variant &variant = *findVariant(kernel.variant);
   VariantData data = sizes.variantData();
+  data.rowUnit = rowUnitOf(kernel);
   variant.fillForTiming(data, options.seed);
   DeviceExtras extras(device, data.extras);
   fa_forward_params params =

@@ -137,6 +137,7 @@ Case::Case(const Options &options, const rt::Kernel &kernel, const Sizes &sizes,
   dq.upload(q.bytes().data(), q.bytes().size());
   dk.upload(k.bytes().data(), k.bytes().size());
   dv.upload(v.bytes().data(), v.bytes().size());
+  data.rowUnit = rowUnitOf(kernel);
   variant->fillForCheck(data, options.seed);
   extras.emplace(device, data.extras);
   if (hasUnusedKeys())
@@ -309,7 +310,11 @@ bool Checker::takesExtras(size_t index, const Case &problem) {
 }
 
 void Checker::checkGroup(const std::vector<size_t> &kernels) {
-  const rt::Kernel &first = library.kernel(kernels.front());
+  // The one that asks most of the tensors that all are given.
+  const rt::Kernel &first = library.kernel(*std::max_element(
+      kernels.begin(), kernels.end(), [&](size_t a, size_t b) {
+        return rowUnitOf(library.kernel(a)) < rowUnitOf(library.kernel(b));
+      }));
   if (!findVariant(first.variant)) {
     for (size_t index : kernels) {
       std::printf("FAIL %s: no reference for variant %s (there is: %s)\n",

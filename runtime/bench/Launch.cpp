@@ -186,6 +186,7 @@ int fa::bench::runLaunch(const Options &options, rt::Library &library,
     Buffers buffers(device, kernel.dtype,
                     kRows * std::max(sizes.dim, sizes.dimV), options.seed);
     VariantData data = sizes.variantData();
+    data.rowUnit = rowUnitOf(kernel);
     variant->fillForTiming(data, options.seed);
     DeviceExtras extras(device, data.extras);
     fa_forward_params params = cellParams(

@@ -196,6 +196,7 @@ bool Soak::runShape(size_t index, Dice &dice) {
   Layout layout =
       options.layout.value_or(dice.draw(0, 1) ? Layout::Bshd : Layout::Bhsd);
   VariantData data = sizes.variantData();
+  data.rowUnit = rowUnitOf(kernel);
   variant.fillForCheck(data, uint64_t(dice.draw(0, 1 << 20)));
   DeviceExtras extras(device, data.extras);
   fa_forward_params params = cellParams(kernel, sizes, memory->inputs, layout);

@@ -89,6 +89,7 @@ bool Timer::timeCell(size_t index, int64_t seq, const Buffers &buffers) {
   try {
     const Variant &variant = *findVariant(kernel.variant);
     VariantData data = sizes.variantData();
+    data.rowUnit = rowUnitOf(kernel);
     variant.fillForTiming(data, options.seed);
     DeviceExtras extras(device, data.extras);
     Layout layout = options.layout.value_or(Layout::Bhsd);

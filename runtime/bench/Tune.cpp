@@ -44,6 +44,7 @@ struct Inputs {
   Inputs(const Device &device, const Options &options, const rt::Kernel &kernel,
          const Sizes &sizes, const Buffers &buffers)
       : variant(*findVariant(kernel.variant)), data(sizes.variantData()) {
+    data.rowUnit = rowUnitOf(kernel);
     variant.fillForTiming(data, options.seed);
     extras = std::make_unique<DeviceExtras>(device, data.extras);
     params = cellParams(kernel, sizes, buffers,

@@ -143,13 +143,22 @@ static T addBias(const VariantData &data, const Position &at, T score) {
 /// Streams of draws behind those of q, k and v.
 static uint64_t streamOf(uint64_t seed) { return 4 * seed + 3; }
 
-/// A bias of one plane of normal draws a head, or of one for all heads, with
-/// `padding` elements behind each row.
+int64_t fa::bench::rowUnitOf(const rt::Kernel &kernel) {
+  int64_t unit = 1;
+  for (const rt::Param &param : kernel.params)
+    if (param.argument == rt::Argument::Extra && param.unitBytes)
+      unit = std::max(unit, param.unitBytes / rt::dtypeBytes(param.dtype));
+  return unit;
+}
+
+/// A bias of one plane of normal draws a head, or of one for all heads, with at
+/// least `padding` elements behind each row.
 static void addBiasTensor(VariantData &data, uint64_t seed, bool isShared,
                           int64_t padding) {
   int64_t planes = isShared ? 1 : data.heads;
+  int64_t units = (data.seqKv + padding + data.rowUnit - 1) / data.rowUnit;
   ExtraTensor bias("bias", FA_F32, {data.heads, data.seqQ, data.seqKv},
-                   {planes, data.seqQ, data.seqKv + padding});
+                   {planes, data.seqQ, units * data.rowUnit});
   parallelFor(planes * data.seqQ, [&](int64_t row) {
     int64_t h = row / data.seqQ, i = row % data.seqQ;
     for (int64_t j = 0; j < data.seqKv; ++j)
@@ -163,7 +172,7 @@ static void addBiasTensor(VariantData &data, uint64_t seed, bool isShared,
 static constexpr int64_t kBiasElements = int64_t(1) << 26;
 
 static void fillBiasForCheck(VariantData &data, uint64_t seed) {
-  // Row lengths that no vector divides.
+  // Row lengths that no vector divides, where the kernel takes them.
   addBiasTensor(data, seed, data.heads * data.seqQ * data.seqKv > kBiasElements,
                 3);
 }

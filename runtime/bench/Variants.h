@@ -15,6 +15,7 @@
 #define FLASHLOOM_BENCH_VARIANTS_H
 
 #include "ExtraTensor.h"
+#include "Kernel.h"
 
 #include <array>
 #include <cstdint>
@@ -31,6 +32,9 @@ struct VariantData {
   /// Packed sequences that a problem asks for, queries and keys of each; none:
   /// the variant draws them.
   std::vector<std::array<int64_t, 2>> lengths = {};
+  /// Rows of matrices lie multiples of so many elements apart: what the kernel
+  /// asks of tensors that it copies by tensor maps.
+  int64_t rowUnit = 1;
 };
 
 /// One score of a problem.
@@ -59,6 +63,9 @@ struct Variant {
   /// Whether a batch's sequences come packed, as a batch of one.
   bool isPacked = false;
 };
+
+/// The `rowUnit` that serves `kernel`.
+int64_t rowUnitOf(const rt::Kernel &kernel);
 
 /// Null where the table has no such variant.
 const Variant *findVariant(const std::string &name);

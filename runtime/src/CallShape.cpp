@@ -29,6 +29,13 @@ static bool isAligned(const void *address, int64_t unit) {
   return address && reinterpret_cast<uintptr_t>(address) % uintptr_t(unit) == 0;
 }
 
+/// What the address of an extra tensor must be a multiple of to be like that of
+/// `kept`: the kernel may copy by a tensor map what lies as those want it.
+static int64_t unitOf(const fa_tensor &kept) {
+  return isAligned(kept.data, kPieceBytes) ? kPieceBytes
+                                           : dtypeBytes(kept.dtype);
+}
+
 bool CallShape::canKeep(const fa_forward_params &checked) {
   if (checked.struct_size != sizeof(fa_forward_params))
     return false;
@@ -60,7 +67,7 @@ bool CallShape::matchesExtras(const fa_forward_params &params) const {
           std::memcmp(&extra.f32, &kept.f32, sizeof(float)) != 0)
         return false;
     } else if (!isAlike(extra.tensor, kept.tensor) ||
-               !isAligned(extra.tensor.data, dtypeBytes(kept.tensor.dtype))) {
+               !isAligned(extra.tensor.data, unitOf(kept.tensor))) {
       return false;
     }
   }

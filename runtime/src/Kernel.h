@@ -69,7 +69,8 @@ struct Param {
   bool isWide = false;
   /// A tensor that a program writes.
   bool isOutput = false;
-  /// What a tensor's address and strides are multiples of; 0: of an element.
+  /// What an extra tensor's address and strides are multiples of; 0: of an
+  /// element.
   int64_t unitBytes = 0;
   /// For each dimension, all sizes that it must be equal to.
   std::vector<std::vector<SizeRule>> sizes;
@@ -93,7 +94,9 @@ struct TensorMapParam {
   Argument tensor;
   int64_t rows, cols;
   int64_t swizzle;        ///< bytes: 0, 32, 64 or 128
-  std::string extra = {}; ///< of a program: the tensor's name
+  std::string extra = {}; ///< the name of a tensor that is an extra
+  /// Rows are known to be of whole chunks.
+  bool isWholeChunks = true;
 
   /// Bytes of a row that lie together in shared memory.
   int64_t chunkBytes() const { return swizzle ? swizzle : 16; }

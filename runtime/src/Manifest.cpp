@@ -22,6 +22,8 @@ namespace {
 
 constexpr int64_t kMaxInt32 = std::numeric_limits<int32_t>::max();
 constexpr int64_t kMaxUInt32 = std::numeric_limits<uint32_t>::max();
+/// Tensor maps take addresses and strides in multiples of this.
+constexpr int64_t kMapUnitBytes = 16;
 
 /// What a parameter's name stands for, and the kind and rank it must have.
 struct KnownParam {
@@ -207,12 +209,25 @@ static void readArchitecture(const JsonField &field, Kernel &kernel) {
   kernel.arch = *arch;
 }
 
+/// Tensors that maps are of lie as maps want them.
+static void alignMapped(const GridLaunch &launch, std::vector<Param> &params) {
+  for (const TensorMapParam &map : launch.tensorMaps)
+    for (Param &param : params)
+      if (map.tensor == Argument::Extra && param.name == map.extra)
+        param.unitBytes = kMapUnitBytes;
+}
+
 static void readLaunches(const JsonField &field, Kernel &kernel) {
   kernel.params = readParams(field["params"], kernel.isPacked);
-  if (field.has("launches"))
-    return readPlan(field, kernel);
+  if (field.has("launches")) {
+    readPlan(field, kernel);
+    for (const PlannedLaunch &launch : kernel.plan.launches)
+      alignMapped(launch, kernel.params);
+    return;
+  }
   kernel.grid = readGrid(field["grid"], kernel.params);
   readGridLaunch(field, kernel, kernel);
+  alignMapped(kernel, kernel.params);
 }
 
 /// What is the same of kernels and programs.

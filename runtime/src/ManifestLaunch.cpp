@@ -7,6 +7,7 @@
 
 #include "ManifestLaunch.h"
 
+#include <iterator>
 #include <limits>
 
 using namespace fa::rt;
@@ -19,7 +20,7 @@ constexpr int64_t kMaxBoxRows = 256, kMaxBlocksPerSM = 32;
 } // namespace
 
 namespace {
-/// A tensor of a map, whose rows have `cols` elements.
+/// A tensor of a map, whose rows have `cols` elements; 0: nobody knows.
 struct MappedTensor {
   Argument argument;
   std::string extra;
@@ -28,26 +29,50 @@ struct MappedTensor {
 };
 } // namespace
 
+/// The number of columns that the sizes of a tensor's last dimension name.
+static int64_t findCols(const Param &param) {
+  for (const SizeRule &rule : param.sizes.back())
+    if (rule.argument == Argument::Extra)
+      return rule.constant;
+  return 0;
+}
+
+/// The extra tensor of this name, of at least two dimensions.
+static const Param *findMatrix(const std::string &name, const Kernel &kernel) {
+  for (const Param &param : kernel.params)
+    if (param.argument == Argument::Extra && param.name == name &&
+        param.kind == ParamKind::Tensor && param.rank > 1)
+      return &param;
+  return nullptr;
+}
+
 /// One of attention's tensors by its name.
 static MappedTensor readMapped(const JsonField &field, const Kernel &kernel) {
-  Argument argument =
-      Argument(size_t(Argument::Q) + field.choice({"q", "k", "v", "o"}));
-  bool ofValues = argument == Argument::V || argument == Argument::O;
-  return {argument, "", ofValues ? kernel.headDimV : kernel.headDim,
-          kernel.dtype};
+  const std::string name = field.name();
+  if (const Param *param = findMatrix(name, kernel))
+    return {Argument::Extra, name, findCols(*param), param->dtype};
+  constexpr const char *names[] = {"q", "k", "v", "o"};
+  constexpr Argument arguments[] = {Argument::Q, Argument::K, Argument::V,
+                                    Argument::O};
+  for (size_t i = 0; i != std::size(names); ++i)
+    if (name == names[i]) {
+      bool ofValues =
+          arguments[i] == Argument::V || arguments[i] == Argument::O;
+      return {arguments[i], "", ofValues ? kernel.headDimV : kernel.headDim,
+              kernel.dtype};
+    }
+  field.refuse("must be q, k, v or o, or name an extra tensor of params of at "
+               "least two dimensions");
 }
 
 /// One of a program's tensors, of at least two dimensions, the last of which
 /// is known.
 static MappedTensor readMappedOfProgram(const JsonField &field,
                                         const Kernel &program) {
-  std::string name = field.name();
-  for (const Param &param : program.params)
-    if (param.name == name && param.kind == ParamKind::Tensor &&
-        param.rank > 1 && param.sizes.back().size() == 1 &&
-        param.sizes.back()[0].argument == Argument::Extra)
-      return {Argument::Extra, name, param.sizes.back()[0].constant,
-              param.dtype};
+  const std::string name = field.name();
+  const Param *param = findMatrix(name, program);
+  if (param && findCols(*param) != 0)
+    return {Argument::Extra, name, findCols(*param), param->dtype};
   field.refuse("must name a tensor of params of at least two dimensions, of "
                "which the last is an integer");
 }
@@ -57,7 +82,8 @@ static TensorMapParam readTensorMap(const JsonField &field,
   const MappedTensor tensor = kernel.isProgram()
                                   ? readMappedOfProgram(field["tensor"], kernel)
                                   : readMapped(field["tensor"], kernel);
-  const int64_t mostCols = kernel.isProgram() ? kMaxInt32 : kMaxHeadDim;
+  const bool isExtra = tensor.argument == Argument::Extra;
+  const int64_t mostCols = isExtra ? kMaxInt32 : kMaxHeadDim;
   TensorMapParam map = {tensor.argument, field["rows"].integer(1, kMaxBoxRows),
                         field["cols"].integer(1, mostCols),
                         field["swizzle"].integer(0, 128), tensor.extra};
@@ -66,13 +92,12 @@ static TensorMapParam readTensorMap(const JsonField &field,
     field["swizzle"].refuse("must be 0, 32, 64 or 128");
   const int64_t dim = tensor.cols;
   const int64_t chunk = map.chunkBytes() / dtypeBytes(tensor.dtype);
-  const bool isWholeChunks = map.cols % chunk == 0 && dim % chunk == 0;
-  if (map.cols > dim || (!isWholeChunks && map.cols != dim))
-    field["cols"].refuse(
-        std::string("must be the ") +
-        (kernel.isProgram() ? "row's size" : "head dimension") +
-        ", or less and both multiples of the swizzle's " +
-        std::to_string(chunk) + " elements");
+  map.isWholeChunks = dim != 0 && map.cols % chunk == 0 && dim % chunk == 0;
+  if (dim != 0 && (map.cols > dim || (!map.isWholeChunks && map.cols != dim)))
+    field["cols"].refuse(std::string("must be the ") +
+                         (isExtra ? "row's size" : "head dimension") +
+                         ", or less and both multiples of the swizzle's " +
+                         std::to_string(chunk) + " elements");
   return map;
 }
 

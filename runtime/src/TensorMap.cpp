@@ -132,13 +132,13 @@ MapCache::Entry &MapCache::find(const TensorMapKey &key, CuDevice device) {
 
 /// A row is cut into chunks of as many bytes as the swizzle's pattern has:
 /// tiles lie in shared memory as [chunk][row][column in the chunk]. Where rows
-/// are not of whole chunks, a box is one chunk, which may reach beyond the row.
+/// may not be of whole chunks, a box is one, which may reach beyond the row.
 static TensorMapKey describe(const TensorMapParam &map,
                              const fa_tensor &tensor) {
   const int64_t bytes = dtypeBytes(tensor.dtype);
   const uint64_t chunk = map.chunkBytes() / bytes;
   const uint64_t cols = tensor.sizes[3];
-  const bool isWholeChunks = cols % chunk == 0;
+  const bool isWholeChunks = map.isWholeChunks;
   TensorMapKey e{{isWholeChunks ? chunk : cols, uint64_t(tensor.sizes[2]),
                   isWholeChunks ? cols / chunk : 1, uint64_t(tensor.sizes[1]),
                   uint64_t(tensor.sizes[0])},
@@ -188,6 +188,8 @@ TensorMapKey fa::rt::describeTensorMap(const Kernel &kernel,
   if (isEmpty(tensor)) {
     tensor.data = standIn(kernel, params);
     std::fill(tensor.sizes, tensor.sizes + kMostDims - 1, 1);
+    tensor.sizes[kMostDims - 1] =
+        std::max<int64_t>(tensor.sizes[kMostDims - 1], 1);
   }
   return describe(map, tensor);
 }

@@ -358,6 +358,16 @@ TEST_F(RecentExtras, WriteTheirAddressesAndKeepTheirNumbers) {
   EXPECT_EQ(cap, 4.0f);
 }
 
+TEST_F(RecentExtras, AreCheckedWhereTheyAreLessAligned) {
+  // What tensor maps ask for: other kernels may be content with less.
+  extras[0].tensor.data = address(0x60010);
+  forward(valid());
+  extras[0].tensor.data = address(0x70020);
+  EXPECT_EQ(forward(valid()), 2u);
+  extras[0].tensor.data = address(0x70004);
+  EXPECT_GT(forward(valid()), 2u);
+}
+
 TEST_F(RecentExtras, AreCheckedWhereTheyDiffer) {
   auto refusalAfter = [&](const std::function<void()> &change) {
     const fa_extra before[] = {extras[0], extras[1]};

@@ -125,6 +125,99 @@ TEST(TensorMap, RowsOfPartChunksAreOneDimension) {
   EXPECT_EQ(k.box, (std::vector<uint32_t>{64, 128, 1, 1, 1}));
 }
 
+/// The kernel "a" with a bias [heads, seq_q, seq_kv] of f32, mapped by tiles of
+/// 64 x 64.
+static json biasKernel() {
+  json entry = kernelJson("a");
+  json bias = json::parse(R"({"kind": "tensor", "name": "bias", "dtype": "f32",
+    "rank": 3, "sizes": [["heads"], ["seq_q"], ["seq_kv"]]})");
+  json &params = entry["params"];
+  params.insert(params.begin() + 4, bias);
+  entry["tensor_maps"] = {mapJson("bias", 64)};
+  entry["tensor_maps"][0]["cols"] = 64;
+  return entry;
+}
+
+namespace {
+/// Arguments for that kernel: 3 heads, 300 queries, 200 keys.
+struct BiasArguments {
+  BiasArguments() : params(forwardParams()) {
+    bias.name = "bias";
+    bias.kind = FA_EXTRA_TENSOR;
+    bias.tensor = {reinterpret_cast<void *>(0x60010),
+                   FA_F32,
+                   3,
+                   {3, 300, 200, 0},
+                   {60000, 200, 1, 0}};
+    params.extras = &bias;
+    params.num_extras = 1;
+  }
+  BiasArguments(const BiasArguments &) = delete;
+
+  fa_extra bias = {};
+  fa_forward_params params;
+};
+} // namespace
+
+TEST(TensorMap, ExtrasOfAnyLengthAreMappedByRows) {
+  FakeDriver fake;
+  BiasArguments arguments;
+  launchWith(biasKernel(), arguments.params);
+  ASSERT_EQ(fake.maps.size(), 1u);
+  const RecordedMap &bias = fake.maps[0];
+  EXPECT_EQ(bias.type, 7);
+  EXPECT_EQ(bias.address, arguments.bias.tensor.data);
+  EXPECT_EQ(bias.dims, (std::vector<uint64_t>{200, 300, 1, 3, 1}));
+  EXPECT_EQ(bias.strides, (std::vector<uint64_t>{800, 16, 240000, 16}));
+  EXPECT_EQ(bias.box, (std::vector<uint32_t>{32, 64, 1, 1, 1}));
+
+  // A length that happens to be of whole chunks makes no difference, and
+  // neither does a bias that all heads share.
+  arguments.bias.tensor.strides[0] = 0;
+  arguments.params.k.sizes[2] = arguments.params.v.sizes[2] = 192;
+  arguments.bias.tensor.sizes[2] = 192;
+  launchWith(biasKernel(), arguments.params);
+  EXPECT_EQ(fake.maps[1].dims, (std::vector<uint64_t>{192, 300, 1, 3, 1}));
+  EXPECT_EQ(fake.maps[1].strides[2], 0u);
+}
+
+TEST(TensorMap, ExtrasOfAKnownLengthAreMappedByChunks) {
+  FakeDriver fake;
+  json entry = biasKernel();
+  entry["params"][4]["sizes"][2] = {"seq_kv", 192};
+  BiasArguments arguments;
+  arguments.params.k.sizes[2] = arguments.params.v.sizes[2] = 192;
+  arguments.bias.tensor.sizes[2] = 192;
+  launchWith(entry, arguments.params);
+  EXPECT_EQ(fake.maps[0].dims, (std::vector<uint64_t>{32, 300, 6, 3, 1}));
+  EXPECT_EQ(fake.maps[0].box, (std::vector<uint32_t>{32, 64, 2, 1, 1}));
+}
+
+TEST(TensorMap, ExtrasMustLieAsMapsWantThem) {
+  FakeDriver fake;
+  BiasArguments arguments;
+  arguments.bias.tensor.data = reinterpret_cast<void *>(0x60004);
+  EXPECT_EQ(failureOf([&] { launchWith(biasKernel(), arguments.params); }),
+            "bias: data must be aligned to 16 bytes (found 0x60004)");
+  arguments.bias.tensor.data = reinterpret_cast<void *>(0x60000);
+  arguments.bias.tensor.strides[1] = 201;
+  EXPECT_EQ(failureOf([&] { launchWith(biasKernel(), arguments.params); }),
+            "bias: stride of dimension 1 must be a multiple of 4 elements (16 "
+            "bytes) (found 201)");
+  EXPECT_TRUE(fake.launches.empty());
+}
+
+TEST(TensorMap, WithoutKeysItMapsSomethingElseThanAnExtra) {
+  FakeDriver fake;
+  BiasArguments arguments;
+  fa_forward_params &params = arguments.params;
+  params.k.sizes[2] = params.v.sizes[2] = arguments.bias.tensor.sizes[2] = 0;
+  params.k.data = params.v.data = arguments.bias.tensor.data = nullptr;
+  launchWith(biasKernel(), params);
+  EXPECT_EQ(fake.maps[0].address, params.q.data);
+  EXPECT_EQ(fake.maps[0].dims, (std::vector<uint64_t>{1, 1, 1, 1, 1}));
+}
+
 TEST(TensorMap, StridesAlongSize1AreAnything) {
   FakeDriver fake;
   fa_forward_params params = forwardParams();
@@ -180,8 +273,11 @@ TEST(TensorMap, ManifestsAreChecked) {
     entry["tensor_maps"][0][field] = value;
     return failureOf([&] { parseManifest(manifestJson({entry}).dump(), "m"); });
   };
-  EXPECT_NE(refusal("tensor", "lse").find("tensor_maps[0].tensor"),
-            std::string::npos);
+  for (const char *name : {"lse", "scale", "bias"})
+    EXPECT_NE(refusal("tensor", name)
+                  .find("tensor_maps[0].tensor must be q, k, v or o, or name "
+                        "an extra tensor of params of at least two dimensions"),
+              std::string::npos);
   EXPECT_NE(refusal("rows", 257).find("tensor_maps[0].rows"),
             std::string::npos);
   EXPECT_NE(refusal("swizzle", 48).find("must be 0, 32, 64 or 128"),

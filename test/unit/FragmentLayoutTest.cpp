@@ -84,4 +84,21 @@ TEST(SwizzledTile, KeepsChunksTogetherAndRowsApart) {
   EXPECT_EQ(tile.byteOffset(0, 64), tile.segmentStride());
 }
 
+TEST(SwizzledTile, HasSegmentsOf128BytesWhateverItsElements) {
+  SwizzledTile tile{64, 80, /*elementBytes=*/4};
+  EXPECT_EQ(tile.segmentCols(), 32);
+  EXPECT_EQ(tile.segments(), 3);
+  EXPECT_EQ(tile.chunks(0), 8);
+  EXPECT_EQ(tile.chunks(2), 4);
+  EXPECT_EQ(tile.byteOffset(0, 32), tile.segmentStride());
+  // A lane's pair of neighbours is half a chunk, and a row's block of 8 columns
+  // is two chunks, which xor with the block's number in the segment finds.
+  for (int64_t row : {0, 3, 13})
+    for (int64_t col = 0; col < 32; col += 2) {
+      EXPECT_EQ(tile.byteOffset(row, col + 1), tile.byteOffset(row, col) + 4);
+      EXPECT_EQ(tile.byteOffset(row, col),
+                tile.byteOffset(row, col % 8) ^ (col / 8 * 2 * kChunkBytes));
+    }
+}
+
 } // namespace

@@ -247,6 +247,37 @@ TEST(WarpgroupPolicy, TakesTheKeysThatFit) {
   EXPECT_EQ(choose({64, 64, 2, 48}).teams, 2);
 }
 
+TEST(WarpgroupPolicy, MakesRoomForStagedMatrices) {
+  ScheduleProblem bias{128, 128, 2, 61};
+  bias.matrixBytes = {4};
+  bias.matrixRegisters = 45;
+  auto choose = [](const ScheduleProblem &problem) {
+    return *chooseForWarpgroups(problem, target("sm_90a"));
+  };
+  Schedule read = choose(bias);
+  EXPECT_EQ(read.teams, 2) << "element by element: registers";
+  bias.stagesMatrices = true;
+  Schedule staged = choose(bias);
+  EXPECT_EQ(staged.teams, 3);
+  EXPECT_EQ(staged.bc, 64);
+  EXPECT_EQ(staged.stages, 2);
+  // Q, and two stages of K, V and the bias.
+  EXPECT_EQ(computeResources(bias, staged).sharedBytes,
+            192 * 256 + 2 * (2 * 64 * 256 + 192 * 64 * 4));
+  // Rows of 48 keys take two of the swizzle's segments.
+  staged.bc = 48;
+  EXPECT_EQ(computeResources(bias, staged).sharedBytes,
+            192 * 256 + 2 * (2 * 48 * 256 + 192 * 256));
+  staged.bc = 96;
+  EXPECT_TRUE(findViolation(bias, staged, target("sm_90a")));
+  // Wide heads, and a second matrix, leave fewer keys.
+  bias.matrixBytes = {4, 4};
+  bias.headDim = bias.headDimV = 256;
+  Schedule wide = choose(bias);
+  EXPECT_EQ(findViolation(bias, wide, target("sm_90a")), std::nullopt);
+  EXPECT_LT(wide.bc, 64);
+}
+
 TEST(WarpgroupPolicy, IsForTargetsWithWgmma) {
   for (const Target &gpu : Target::all())
     EXPECT_EQ(chooseForWarpgroups(kD128, gpu).has_value(),

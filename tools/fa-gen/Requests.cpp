@@ -168,8 +168,10 @@ static LogicalResult addCandidates(const KernelSpec &spec,
     return failure();
   const AblationStep &step = *steps->front();
   Rescale rescale = parseRescale(step.rescale.str()).value_or(spec.rescale);
+  ScheduleProblem problem = spec.problem;
+  problem.stagesMatrices = step.passes.specializeWarps;
   std::vector<Candidate> candidates = enumerateCandidates(
-      spec.problem, *Target::lookup(arch), step.passes.warpgroups, rescale);
+      problem, *Target::lookup(arch), step.passes.warpgroups, rescale);
   if (candidates.empty()) {
     reason = "no schedule fits " + arch + " for D " +
              std::to_string(spec.headDim) + " and Dv " +

@@ -105,6 +105,11 @@ struct PipelineOptions : public mlir::PassPipelineOptions<PipelineOptions> {
       *this, "rescale",
       llvm::cl::desc("when a state moves to a new maximum: always, lazy or "
                      "first-max, or auto, which chooses (default: always)")};
+  Option<bool> stageLookups{
+      *this, "stage-lookups",
+      llvm::cl::desc("of --fa3, matrices that scores are made with (a bias) by "
+                     "tiles in shared memory"),
+      llvm::cl::init(true)};
   Option<bool> pingPong{
       *this, "ping-pong",
       llvm::cl::desc("of --fa3, teams that take turns on the tensor cores"),

@@ -18,6 +18,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace fa {
 
@@ -55,6 +56,13 @@ struct ScheduleProblem {
   /// Operations of the special-function unit that the score function adds to
   /// each element's exp2: softcap's tanh is one.
   int64_t scoreFunctions = 0;
+  /// The bytes of an element of each matrix that the score function and the
+  /// mask read at (query, key): of a bias.
+  std::vector<int64_t> matrixBytes = {};
+  /// Which of `variantRegisters` threads take to read them element by element.
+  int64_t matrixRegisters = 0;
+  /// Whether tiles of them lie in shared memory instead (--stage-lookups).
+  bool stagesMatrices = false;
 };
 
 /// The choices that passes read; see `#attn.schedule`.
@@ -78,8 +86,9 @@ struct Resources {
 };
 
 /// Shared memory and registers of `schedule` for `problem`. Q has one stage, K
-/// and V `stages` each. Registers count the accumulator, the score block, the
-/// operand fragments in flight and addresses.
+/// and V `stages` each, and so do matrices of which tiles are staged. Registers
+/// count the accumulator, the score block, the operand fragments in flight and
+/// addresses.
 Resources computeResources(const ScheduleProblem &problem,
                            const Schedule &schedule);
 
@@ -133,7 +142,9 @@ std::optional<Schedule> chooseForTarget(const ScheduleProblem &problem,
 /// warps with 64 rows each, beside a warpgroup that loads. Three teams where 96
 /// or 128 keys fit them, else two, else one; of keys the more the better, up to
 /// 128, and two stages; heads wider than 128 have up to 64 keys and three
-/// stages where they fit. So D 64 has three teams with 128 keys, D 96 three
+/// stages where they fit. Where matrices are staged three teams may have 64
+/// keys: what does not depend on the keys in a block is read once for more rows
+/// of K and V. So D 64 has three teams with 128 keys, D 96 three
 /// with 96 (8% faster than two with 128 from length 4096 on, and slower below
 /// 2048), D 128 two with 128, D 192 two with 64 and three stages (9 to 13%
 /// faster than 112 and two at length 512), D 256 two with 64 and two stages.

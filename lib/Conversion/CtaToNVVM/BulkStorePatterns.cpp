@@ -53,8 +53,7 @@ struct ConvertBulkStore : OpConversionPattern<cta::StoreOp> {
     synchronizeTeam(b, kernel);
     // 3. The store. What is loaded next into the same tile waits for this.
     buildGuarded(b, isFirst, [&](ImplicitLocOpBuilder &inner) {
-      issueTensorStore(inner, getTensorMap(kernel, op), store.tile,
-                       op.getIndices(), tile);
+      issueTensorStore(inner, getTensorMap(kernel, op), op.getIndices(), tile);
       NVVM::CpAsyncBulkCommitGroupOp::create(inner);
       if (store.isLoaded)
         waitUntilRead(inner);

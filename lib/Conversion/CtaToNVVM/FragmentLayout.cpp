@@ -47,8 +47,8 @@ llvm::SmallVector<int64_t> FragmentLayout::threadShape() const {
 }
 
 int64_t SwizzledTile::byteOffset(int64_t row, int64_t col) const {
-  int64_t chunk = (col % kSegmentCols) * 2 / kChunkBytes;
-  int64_t inChunk = col * 2 % kChunkBytes;
-  return col / kSegmentCols * segmentStride() + row * kSegmentBytes +
+  int64_t chunk = (col % segmentCols()) * elementBytes / kChunkBytes;
+  int64_t inChunk = col * elementBytes % kChunkBytes;
+  return col / segmentCols() * segmentStride() + row * kSegmentBytes +
          (chunk ^ (row % 8)) * kChunkBytes + inChunk;
 }

@@ -103,20 +103,25 @@ std::string whyNoTensorMap(mlir::Value memref, mlir::ValueRange indices,
 /// Adds the tensor maps of all copies, loads and bulk stores as parameters of
 /// the kernel, and lists them in its attribute.
 void addTensorMaps(HopperKernel &kernel);
+/// A tensor map, and the tiles that are moved by it.
+struct MappedTile {
+  mlir::Value map;
+  cta::TileType tile;
+  bool isBySegments; ///< one instruction moves a segment, else the tile
+};
 /// The tensor map of a copy, load or bulk store, which may be a clone of one
 /// that was there then.
-mlir::Value getTensorMap(const HopperKernel &kernel, mlir::Operation *op);
+MappedTile getTensorMap(const HopperKernel &kernel, mlir::Operation *op);
 /// Marks the parameters that hold tensor maps, once they are LLVM's.
 void markTensorMaps(mlir::gpu::GPUModuleOp module);
-/// Starts to load the tile of type `tile` at `indices` to `address`; `barrier`
-/// counts its bytes. Both i32.
-void issueTensorLoad(mlir::ImplicitLocOpBuilder &b, mlir::Value map,
-                     cta::TileType tile, mlir::ValueRange indices,
-                     mlir::Value address, mlir::Value barrier);
+/// Starts to load the tile at `indices` to `address`; `barrier` counts its
+/// bytes. Both i32.
+void issueTensorLoad(mlir::ImplicitLocOpBuilder &b, const MappedTile &mapped,
+                     mlir::ValueRange indices, mlir::Value address,
+                     mlir::Value barrier);
 /// Starts to store the tile at `address`.
-void issueTensorStore(mlir::ImplicitLocOpBuilder &b, mlir::Value map,
-                      cta::TileType tile, mlir::ValueRange indices,
-                      mlir::Value address);
+void issueTensorStore(mlir::ImplicitLocOpBuilder &b, const MappedTile &mapped,
+                      mlir::ValueRange indices, mlir::Value address);
 
 /// Replaces work items by coordinates or loops, makes the barriers, and puts an
 /// only role's body in its place.

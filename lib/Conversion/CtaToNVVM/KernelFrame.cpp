@@ -38,6 +38,13 @@ static LogicalResult checkSupported(Operation *op) {
     if (ring.getTeams())
       return op->emitOpError("has no sm_80 form as each team's ring")
              << kHopperHint;
+  auto load = dyn_cast<cta::LoadOp>(op);
+  auto copy = dyn_cast<cta::CopyOp>(op);
+  if ((load && cta::padsColumns(load.getSource().getType())) ||
+      (copy && cta::padsColumns(copy.getSource().getType())))
+    return op->emitOpError("has no sm_80 form with a number of columns that "
+                           "only the launch knows")
+           << kHopperHint;
   if (isa<cta::MarkOp>(op))
     return op->emitOpError("has no sm_80 form: one role's teams ask each other "
                            "there (cta.any)")

@@ -49,7 +49,7 @@ private:
 
   Stage getStage(ImplicitLocOpBuilder &b, const Staging &staging, Value copy,
                  Cursor cursor);
-  void fill(ImplicitLocOpBuilder &b, const Staging &staging, Value map,
+  void fill(ImplicitLocOpBuilder &b, const MappedTile &mapped,
             ValueRange indices, const Stage &stage);
   void replaceTile(ImplicitLocOpBuilder &b, Operation *op, const Stage &stage,
                    cta::TileType type);
@@ -98,13 +98,13 @@ void fa::arriveForWarp(ImplicitLocOpBuilder &b, const Kernel &kernel,
 }
 
 /// Starts one tile's copy into `stage`, whose barrier waits for its bytes.
-void BarrierRings::fill(ImplicitLocOpBuilder &b, const Staging &staging,
-                        Value map, ValueRange indices, const Stage &stage) {
+void BarrierRings::fill(ImplicitLocOpBuilder &b, const MappedTile &mapped,
+                        ValueRange indices, const Stage &stage) {
   NVVM::MBarrierArriveExpectTxOp::create(
       b, /*res=*/Type(), sharedPointer(b, stage.full, 0),
-      I32Builder{b}.constant(staging.tile.getByteSize()),
+      I32Builder{b}.constant(mapped.tile.getByteSize()),
       NVVM::MemScopeKind::CTA, /*relaxed=*/false, /*predicate=*/Value());
-  issueTensorLoad(b, map, staging.tile, indices, stage.tile, stage.full);
+  issueTensorLoad(b, mapped, indices, stage.tile, stage.full);
 }
 
 void BarrierRings::replaceTile(ImplicitLocOpBuilder &b, Operation *op,
@@ -133,12 +133,10 @@ void BarrierRings::expandAcquire(cta::AcquireOp op, Cursors &cursors) {
 void BarrierRings::expandCopy(cta::CopyOp op) {
   ImplicitLocOpBuilder b(op.getLoc(), op);
   auto acquire = op.getTile().getDefiningOp<cta::AcquireOp>();
-  const Staging &staging =
-      kernel.stagings.find(acquire.getRing().getDefiningOp())->second;
   Stage stage = stages.lookup(acquire);
   auto issue = [&](ImplicitLocOpBuilder &inner) {
     waitForPhase(inner, stage.empty, stage.parity);
-    fill(inner, staging, getTensorMap(kernel, op), op.getIndices(), stage);
+    fill(inner, getTensorMap(kernel, op), op.getIndices(), stage);
   };
   int64_t thread = role->firstTeam * kernel.warps * kWarpThreads;
   if (role->isLoader)
@@ -164,9 +162,12 @@ void BarrierRings::expandConsume(cta::ConsumeOp op, Cursors &cursors) {
   replaceTile(b, op, stage, staging.tile);
 }
 
-/// Each warp says that it has read the stage.
+/// Each warp says that it has read the stage. What its lanes read themselves
+/// they have not all read where one of them has; products all wait for.
 void BarrierRings::expandRelease(cta::ReleaseOp op) {
   ImplicitLocOpBuilder b(op.getLoc(), op);
+  if (llvm::any_of(op.getTile().getUsers(), llvm::IsaPred<cta::ReadOp>))
+    NVVM::SyncWarpOp::create(b, I32Builder{b}.constant(0xffffffff));
   arriveForWarp(b, kernel, stages.lookup(op).empty);
   rewriter.eraseOp(op);
 }
@@ -191,7 +192,7 @@ void BarrierRings::expandLoad(cta::LoadOp op, Cursors &cursors) {
   Value isFirst = isEach ? isEqual(b, kernel.teamThread, 0)
                          : isEqual(b, kernel.thread, first);
   buildGuarded(b, isFirst, [&](ImplicitLocOpBuilder &inner) {
-    fill(inner, staging, getTensorMap(kernel, op), op.getIndices(), stage);
+    fill(inner, getTensorMap(kernel, op), op.getIndices(), stage);
   });
   waitForPhase(b, stage.full, stage.parity);
   cursor = advance(b, cursor, staging.stages);

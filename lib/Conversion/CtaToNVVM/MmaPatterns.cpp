@@ -235,6 +235,107 @@ struct ConvertWait : OpConversionPattern<cta::WaitOp> {
   }
 };
 
+/// Reads a swizzled tile of 32-bit elements, of which a lane has pairs of
+/// neighbours: row lane / 4 and columns 2 (lane mod 4) of each block of 8. Rows
+/// 2 r and 2 r + 1 have a block's chunks in the same banks, so where half a
+/// warp reads one block, lanes of odd rows read the block two further on, and
+/// what they have read for another is exchanged in their registers.
+class PairReader {
+public:
+  PairReader(ImplicitLocOpBuilder &b, const Kernel &kernel, Value address,
+             cta::TileType type);
+
+  /// The elements of all of a warp's slabs and blocks, as `layout` has them.
+  SmallVector<Value> readAll(const FragmentLayout &layout);
+
+private:
+  static constexpr int64_t kBytes = 4, kPairBytes = 2 * kBytes;
+  /// The blocks of a segment, and how far apart those are that lanes exchange.
+  static constexpr int64_t kBlocks = kSegmentBytes / kBytes / kBlockCols;
+  static constexpr int64_t kDistance = kBlocks / 2;
+  static constexpr int64_t kBlockBytes = kBlockCols * kBytes;
+
+  using Pair = SmallVector<Value>;
+
+  /// The lane's pair of the block `n` of the segment that is `offset` bytes
+  /// from the first; of the one that odd rows read for it if `exchanged`.
+  Pair load(int64_t n, int64_t offset, bool exchanged);
+  /// Adds the pairs of `count` blocks of a segment and of one row.
+  void readRow(int64_t count, int64_t offset, SmallVectorImpl<Pair> &pairs);
+
+  ImplicitLocOpBuilder &b;
+  SwizzledTile tile;
+  Value first;      ///< the address of the lane's first pair
+  Value isOddRow;   ///< i1
+  Value firstOfOdd; ///< the same as `first`, with odd rows at their own block
+};
+} // namespace
+
+PairReader::PairReader(ImplicitLocOpBuilder &b, const Kernel &kernel,
+                       Value address, cta::TileType type)
+    : b(b), tile{type.getRows(), type.getCols(), kBytes} {
+  I32Builder i{b};
+  Value row = i.shr(kernel.lane, 2);
+  Value chunk = i.bitXor(i.bitAnd(i.shr(kernel.lane, 1), 1), row);
+  Value rowBytes =
+      i.mul(i.add(i.mul(kernel.warp, kSlabRows), row), kSegmentBytes);
+  Value inRow = i.add(i.mul(chunk, kChunkBytes),
+                      i.mul(i.bitAnd(kernel.lane, 1), kPairBytes));
+  first = i.add(address, i.add(rowBytes, inRow));
+  Value odd = i.bitAnd(row, 1);
+  firstOfOdd = i.bitXor(first, i.mul(odd, kDistance * kBlockBytes));
+  isOddRow =
+      arith::CmpIOp::create(b, arith::CmpIPredicate::ne, odd, i.constant(0));
+}
+
+PairReader::Pair PairReader::load(int64_t n, int64_t offset, bool exchanged) {
+  // The tile begins at a multiple of the swizzle's period: a block's chunks are
+  // xored in.
+  Value address =
+      I32Builder{b}.bitXor(exchanged ? firstOfOdd : first, n * kBlockBytes);
+  auto type = VectorType::get(2, b.getF32Type());
+  return toElements(b, LLVM::LoadOp::create(b, type,
+                                            sharedPointer(b, address, offset),
+                                            kPairBytes));
+}
+
+void PairReader::readRow(int64_t count, int64_t offset,
+                         SmallVectorImpl<Pair> &pairs) {
+  // 1. Of a part of a segment each block by itself.
+  bool exchanged = count == kBlocks;
+  SmallVector<Pair> loaded;
+  for (int64_t n = 0; n < count; ++n)
+    loaded.push_back(load(n, offset, exchanged));
+  // 2. What odd rows have read for one another.
+  for (int64_t n = 0; n < count; ++n) {
+    Pair pair = loaded[n];
+    for (int64_t e = 0; exchanged && e < 2; ++e)
+      pair[e] = arith::SelectOp::create(b, isOddRow, loaded[n ^ kDistance][e],
+                                        loaded[n][e]);
+    pairs.push_back(pair);
+  }
+}
+
+SmallVector<Value> PairReader::readAll(const FragmentLayout &layout) {
+  SmallVector<Value> elements;
+  for (int64_t slab = 0; slab < layout.slabs(); ++slab)
+    for (int64_t begin = 0; begin < layout.blocks(); begin += kBlocks) {
+      // Both rows of a lane, which its elements take turns with.
+      int64_t count = std::min(kBlocks, layout.blocks() - begin);
+      SmallVector<Pair> rows[2];
+      for (int64_t half = 0; half < 2; ++half)
+        readRow(count,
+                begin / kBlocks * tile.segmentStride() +
+                    layout.rowOffset(slab, 2 * half) * kSegmentBytes,
+                rows[half]);
+      for (int64_t n = 0; n < count; ++n)
+        for (const SmallVector<Pair> &row : rows)
+          llvm::append_range(elements, row[n]);
+    }
+  return elements;
+}
+
+namespace {
 /// A tile into a fragment: the A registers, taken apart.
 struct ConvertRead : OpConversionPattern<cta::ReadOp> {
   ConvertRead(const FragmentTypeConverter &converter, MLIRContext *context,
@@ -251,6 +352,12 @@ struct ConvertRead : OpConversionPattern<cta::ReadOp> {
       return rewriter.notifyMatchFailure(op, "shape has no ldmatrix form");
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);
     cta::TileType tile = op.getTile().getType();
+    if (tile.getElementType().isF32()) {
+      PairReader reader(b, kernel, adaptor.getTile(), tile);
+      rewriter.replaceOp(op, fromElements(b, converter.convertType(type),
+                                          reader.readAll(*layout)));
+      return success();
+    }
     Value firstRow = I32Builder{b}.mul(kernel.warp, kSlabRows);
     BlockReader reader(b, kernel, adaptor.getTile(), tile, firstRow,
                        /*rowFirst=*/true);

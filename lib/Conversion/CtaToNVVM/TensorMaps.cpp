@@ -8,9 +8,10 @@
 // A tensor map says how a tile lies in a tensor, so that one thread's one
 // instruction moves it. The launch makes the maps; here the kernel gets a
 // parameter for each kind of tile of each argument, and instructions their
-// coordinates: {0, row, 64-column segment, head, batch}. Where a row is not of
-// whole segments an instruction moves one of them, at {column, row, 0, head,
-// batch}: what the last one has beyond the row is read as 0 and not written.
+// coordinates: {0, row, segment, head, batch}, with 64 columns of 16 bits a
+// segment. Where a row is not of whole segments, or nobody knows how long it
+// is, an instruction moves one of them, at {column, row, 0, head, batch}: what
+// lies beyond the row is read as 0 and not written.
 //
 //===----------------------------------------------------------------------===//
 
@@ -33,9 +34,20 @@ static constexpr int64_t kMaxRank = 4;
 // What a map can say
 //===----------------------------------------------------------------------===//
 
+static SwizzledTile getSwizzled(cta::TileType tile) {
+  return {tile.getRows(), tile.getCols(),
+          tile.getElementType().getIntOrFloatBitWidth() / 8};
+}
+
 /// Whether the last segment of a tile's row is not full.
 static bool hasPartSegment(cta::TileType tile) {
-  return tile.getCols() % SwizzledTile::kSegmentCols;
+  return tile.getCols() % getSwizzled(tile).segmentCols();
+}
+
+/// Whether tiles of `memref` are moved a segment at a time: its rows may end in
+/// one.
+static bool isMovedBySegments(Type memref, cta::TileType tile) {
+  return hasPartSegment(tile) || cta::padsColumns(memref);
 }
 
 std::string fa::whyNoTensorMap(Value memref, ValueRange indices,
@@ -48,17 +60,21 @@ std::string fa::whyNoTensorMap(Value memref, ValueRange indices,
            std::to_string(type.getRank());
   if (!hasContiguousRows(type))
     return "a tensor map needs contiguous rows";
-  if (!tile.getElementType().isF16() && !tile.getElementType().isBF16())
-    return "tiles are of f16 or bf16";
+  Type element = tile.getElementType();
+  if (!element.isF16() && !element.isBF16() && !element.isF32())
+    return "tiles are of f16, bf16 or f32";
   if (tile.getSwizzle() != kSegmentBytes || tile.getCols() % kColumnUnit)
     return "tiles have columns in multiples of 16, swizzled by 128 bytes";
   if (tile.getRows() % 8 || tile.getRows() > kMaxBoxRows)
     return "tiles have rows in multiples of 8, at most 256, but found " +
            std::to_string(tile.getRows());
-  if (!cta::isMultipleOf(indices.back(), SwizzledTile::kSegmentCols))
-    return "tiles begin at columns that are known multiples of 64";
+  if (cta::padsColumns(type))
+    return "";
+  std::string segment = std::to_string(getSwizzled(tile).segmentCols());
+  if (!cta::isMultipleOf(indices.back(), getSwizzled(tile).segmentCols()))
+    return "tiles begin at columns that are known multiples of " + segment;
   if (hasPartSegment(tile) && tile.getCols() != type.getShape().back())
-    return "tiles are of segments of 64 columns, or of whole rows";
+    return "tiles are of segments of " + segment + " columns, or of whole rows";
   return "";
 }
 
@@ -66,28 +82,31 @@ std::string fa::whyNoTensorMap(Value memref, ValueRange indices,
 // Parameters
 //===----------------------------------------------------------------------===//
 
-/// The map by which `op` moves a tile, if it does so.
-static cta::TensorMapAttr describeMap(const HopperKernel &kernel,
-                                      Operation *op) {
-  auto describe = [](Value memref, int64_t rows, int64_t cols) {
-    return cta::TensorMapAttr::get(memref.getContext(),
-                                   cast<BlockArgument>(memref).getArgNumber(),
-                                   rows, cols, kSegmentBytes);
-  };
-  if (auto load = dyn_cast<cta::LoadOp>(op)) {
-    cta::TileType tile = load.getTile().getType();
-    return describe(load.getSource(), tile.getRows(), tile.getCols());
-  }
-  if (auto copy = dyn_cast<cta::CopyOp>(op)) {
-    cta::TileType tile = copy.getTile().getType();
-    return describe(copy.getSource(), tile.getRows(), tile.getCols());
-  }
+namespace {
+/// What a load, a copy or a bulk store moves.
+struct Transfer {
+  Value memref; ///< null: the operation is none of them
+  cta::TileType tile;
+};
+} // namespace
+
+static Transfer getTransfer(const HopperKernel &kernel, Operation *op) {
+  if (auto load = dyn_cast<cta::LoadOp>(op))
+    return {load.getSource(), load.getTile().getType()};
+  if (auto copy = dyn_cast<cta::CopyOp>(op))
+    return {copy.getSource(), copy.getTile().getType()};
   auto store = dyn_cast<cta::StoreOp>(op);
   auto place = kernel.bulkStores.find(op);
   if (!store || place == kernel.bulkStores.end())
-    return nullptr;
-  cta::TileType tile = place->second.tile;
-  return describe(store.getDestination(), tile.getRows(), tile.getCols());
+    return {};
+  return {store.getDestination(), place->second.tile};
+}
+
+static cta::TensorMapAttr describeMap(const Transfer &transfer) {
+  return cta::TensorMapAttr::get(
+      transfer.memref.getContext(),
+      cast<BlockArgument>(transfer.memref).getArgNumber(),
+      transfer.tile.getRows(), transfer.tile.getCols(), kSegmentBytes);
 }
 
 void fa::addTensorMaps(HopperKernel &kernel) {
@@ -96,8 +115,9 @@ void fa::addTensorMaps(HopperKernel &kernel) {
   // 1. Which maps there are.
   llvm::SetVector<Attribute> maps;
   func.walk([&](Operation *op) {
-    if (cta::TensorMapAttr map = describeMap(kernel, op))
-      maps.insert(map);
+    Transfer transfer = getTransfer(kernel, op);
+    if (transfer.memref)
+      maps.insert(describeMap(transfer));
   });
   // 2. A parameter for each.
   auto pointer = LLVM::LLVMPointerType::get(context);
@@ -111,8 +131,10 @@ void fa::addTensorMaps(HopperKernel &kernel) {
                   ArrayAttr::get(context, maps.getArrayRef()));
 }
 
-Value fa::getTensorMap(const HopperKernel &kernel, Operation *op) {
-  return kernel.tensorMaps.lookup(describeMap(kernel, op));
+MappedTile fa::getTensorMap(const HopperKernel &kernel, Operation *op) {
+  Transfer transfer = getTransfer(kernel, op);
+  return {kernel.tensorMaps.lookup(describeMap(transfer)), transfer.tile,
+          isMovedBySegments(transfer.memref.getType(), transfer.tile)};
 }
 
 /// The bytes of a tensor map, and how its parameter is aligned.
@@ -142,14 +164,22 @@ void fa::markTensorMaps(gpu::GPUModuleOp module) {
 // Instructions
 //===----------------------------------------------------------------------===//
 
-/// The map's coordinates of the tile at `indices`: of a batch, a head, a row
-/// and a column, of which the first ones may be missing.
+/// The map's coordinates of segment `number` of the tile at `indices`: of a
+/// batch, a head, a row and a column, of which the first ones may be missing.
 static SmallVector<Value> buildMapCoordinates(ImplicitLocOpBuilder &b,
-                                              ValueRange indices) {
+                                              const MappedTile &mapped,
+                                              ValueRange indices,
+                                              int64_t number) {
   I32Builder i{b};
-  Value segment = b.createOrFold<arith::DivUIOp>(
-      i.fromIndex(indices.back()), i.constant(SwizzledTile::kSegmentCols));
-  SmallVector<Value> coordinates = {i.constant(0), nullptr, segment};
+  int64_t segmentCols = getSwizzled(mapped.tile).segmentCols();
+  Value column = i.fromIndex(indices.back());
+  SmallVector<Value> coordinates;
+  if (mapped.isBySegments)
+    coordinates = {i.add(column, number * segmentCols), nullptr, i.constant(0)};
+  else
+    coordinates = {
+        i.constant(0), nullptr,
+        b.createOrFold<arith::DivUIOp>(column, i.constant(segmentCols))};
   SmallVector<Value> others;
   for (Value index : llvm::reverse(indices.drop_back()))
     others.push_back(i.fromIndex(index));
@@ -160,44 +190,39 @@ static SmallVector<Value> buildMapCoordinates(ImplicitLocOpBuilder &b,
 }
 
 /// Calls `issue` with the coordinates and the place in shared memory of each
-/// instruction that moves `tile`.
+/// instruction that moves the tile.
 static void
-forEachBox(ImplicitLocOpBuilder &b, cta::TileType tile, ValueRange indices,
-           Value address,
+forEachBox(ImplicitLocOpBuilder &b, const MappedTile &mapped,
+           ValueRange indices, Value address,
            function_ref<void(ValueRange coordinates, Value)> issue) {
-  SmallVector<Value> coordinates = buildMapCoordinates(b, indices);
-  if (!hasPartSegment(tile))
-    return issue(coordinates, sharedPointer(b, address, 0));
-  SwizzledTile swizzled{tile.getRows(), tile.getCols()};
-  for (int64_t segment = 0; segment < swizzled.segments(); ++segment) {
-    coordinates[0] =
-        I32Builder{b}.constant(segment * SwizzledTile::kSegmentCols);
-    issue(coordinates,
-          sharedPointer(b, address, segment * swizzled.segmentStride()));
-  }
+  SwizzledTile swizzled = getSwizzled(mapped.tile);
+  int64_t boxes = mapped.isBySegments ? swizzled.segments() : 1;
+  for (int64_t n = 0; n < boxes; ++n)
+    issue(buildMapCoordinates(b, mapped, indices, n),
+          sharedPointer(b, address, n * swizzled.segmentStride()));
 }
 
-void fa::issueTensorLoad(ImplicitLocOpBuilder &b, Value map, cta::TileType tile,
+void fa::issueTensorLoad(ImplicitLocOpBuilder &b, const MappedTile &mapped,
                          ValueRange indices, Value address, Value barrier) {
   auto cluster = LLVM::LLVMPointerType::get(b.getContext(), 7);
   auto issue = [&](ValueRange coordinates, Value place) {
     NVVM::CpAsyncBulkTensorGlobalToSharedClusterOp::create(
-        b, LLVM::AddrSpaceCastOp::create(b, cluster, place), map, coordinates,
-        sharedPointer(b, barrier, 0), /*im2colOffsets=*/ValueRange(),
+        b, LLVM::AddrSpaceCastOp::create(b, cluster, place), mapped.map,
+        coordinates, sharedPointer(b, barrier, 0),
+        /*im2colOffsets=*/ValueRange(),
         /*multicastMask=*/Value(), /*l2CacheHint=*/Value(),
         NVVM::TMALoadMode::TILE, /*isCTAOnly=*/false,
         /*group=*/NVVM::CTAGroupKindAttr(), /*predicate=*/Value());
   };
-  forEachBox(b, tile, indices, address, issue);
+  forEachBox(b, mapped, indices, address, issue);
 }
 
-void fa::issueTensorStore(ImplicitLocOpBuilder &b, Value map,
-                          cta::TileType tile, ValueRange indices,
-                          Value address) {
+void fa::issueTensorStore(ImplicitLocOpBuilder &b, const MappedTile &mapped,
+                          ValueRange indices, Value address) {
   auto issue = [&](ValueRange coordinates, Value place) {
     NVVM::CpAsyncBulkTensorSharedCTAToGlobalOp::create(
-        b, map, place, coordinates, /*l2CacheHint=*/Value(),
+        b, mapped.map, place, coordinates, /*l2CacheHint=*/Value(),
         NVVM::TMAStoreMode::TILE, /*predicate=*/Value());
   };
-  forEachBox(b, tile, indices, address, issue);
+  forEachBox(b, mapped, indices, address, issue);
 }

@@ -97,14 +97,19 @@ Value fa::buildGroup(ImplicitLocOpBuilder &b, cta::WorkOp work) {
   int64_t bytes = work.getOrder().getGroupBytes();
   if (!bytes || work.getExtents().size() < 2)
     return nullptr;
-  // 1. What is read again and again: what loops copy from.
+  // 1. What is read again and again: what loops copy from for all teams.
   llvm::SetVector<Value> sources;
   auto func = work->getParentOfType<gpu::GPUFuncOp>();
   int64_t rowBytes = 0;
   func.walk([&](cta::CopyOp copy) {
     auto loop = copy->getParentOfType<scf::ForOp>();
     cta::TileType tile = copy.getTile().getType();
-    if (loop && loop->getParentOfType<cta::WorkOp>() &&
+    auto ring = copy.getTile()
+                    .getDefiningOp<cta::AcquireOp>()
+                    .getRing()
+                    .getDefiningOp<cta::RingOp>();
+    bool isOfAll = !ring || !ring.getTeams();
+    if (isOfAll && loop && loop->getParentOfType<cta::WorkOp>() &&
         sources.insert(copy.getSource()))
       rowBytes +=
           tile.getCols() * tile.getElementType().getIntOrFloatBitWidth() / 8;

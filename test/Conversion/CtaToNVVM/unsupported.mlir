@@ -182,10 +182,22 @@ gpu.module @kernels {
 // -----
 
 gpu.module @kernels {
-  gpu.func @f(%m: memref<?x?xbf16>, %i: index) kernel {
+  gpu.func @f(%m: memref<?x64xbf16>, %i: index) kernel {
     cta.role "a" teams(%w in 4) warps(1) {
       // expected-error @below {{'cta.load' op needs more shared memory than any GPU has for a block: 4 times 65536 bytes, and 232448 are left}}
-      %t = cta.load each %m[%i, %i] : memref<?x?xbf16> -> !cta.tile<512x64xbf16, swizzle = 128>
+      %t = cta.load each %m[%i, %i] : memref<?x64xbf16> -> !cta.tile<512x64xbf16, swizzle = 128>
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kernels {
+  gpu.func @f(%m: memref<?x?xbf16>, %i: index) kernel {
+    cta.role "a" teams(%w in 4) warps(1) {
+      // expected-error @below {{'cta.load' op has no sm_80 form with a number of columns that only the launch knows (chip=sm_90a with teams of 4 warps makes the sm_90 form)}}
+      %t = cta.load each %m[%i, %i] : memref<?x?xbf16> -> !cta.tile<64x64xbf16, swizzle = 128>
     }
     gpu.return
   }

@@ -1,6 +1,6 @@
 // What a block reads from memory itself is under way with its first product, where it does not depend on it.
-// RUN: fa-opt %S/../../../kernels-gen/specs/bias.mlir --fa3=level=cta | FileCheck %s
-// RUN: fa-run %S/../../../kernels-gen/specs/bias.mlir --fa3 --on=sim --check --sizes=B=1,Hq=2,Hkv=1,Sq=150,Skv=250
+// RUN: fa-opt %S/../../../kernels-gen/specs/bias.mlir --fa3="level=cta stage-lookups=false" | FileCheck %s
+// RUN: fa-run %S/../../../kernels-gen/specs/bias.mlir --fa3=stage-lookups=false --on=sim --check --sizes=B=1,Hq=2,Hkv=1,Sq=150,Skv=250
 
 // CHECK: cta.role "compute"
 // The first block of all.

@@ -79,23 +79,30 @@ struct FragmentLayout {
 constexpr int64_t kSegmentBytes = 128;
 constexpr int64_t kChunkBytes = 16;
 
-/// A tile of 16-bit elements with a 128-byte swizzle: stored as
-/// [ceil(cols / 64)][rows][64], in which a row's 16-byte chunk c lies at c xor
-/// (row mod 8). What lies past the last column is never touched.
+/// A tile with a 128-byte swizzle: stored as [segments][rows][128 bytes], in
+/// which a row's 16-byte chunk c lies at c xor (row mod 8). Elements are of 16
+/// bits, so that a segment has 64 columns, unless `elementBytes` says
+/// otherwise. What lies past the last column is never read.
 struct SwizzledTile {
   int64_t rows;
   int64_t cols;
+  int64_t elementBytes = 2;
 
+  /// The columns of a segment of 16-bit elements.
   static constexpr int64_t kSegmentCols = kSegmentBytes / 2;
 
-  int64_t segments() const { return (cols + kSegmentCols - 1) / kSegmentCols; }
+  int64_t segmentCols() const { return kSegmentBytes / elementBytes; }
+  int64_t segments() const {
+    return (cols + segmentCols() - 1) / segmentCols();
+  }
   /// The chunks of a segment that hold columns.
   int64_t chunks(int64_t segment) const {
-    int64_t rest = (cols - segment * kSegmentCols) * 2 / kChunkBytes;
+    int64_t rest =
+        (cols - segment * segmentCols()) * elementBytes / kChunkBytes;
     return rest < kSegmentBytes / kChunkBytes ? rest
                                               : kSegmentBytes / kChunkBytes;
   }
-  /// The bytes from one 64-column segment to the next.
+  /// The bytes from one segment to the next.
   int64_t segmentStride() const { return rows * kSegmentBytes; }
   /// The byte at which element (row, col) lies.
   int64_t byteOffset(int64_t row, int64_t col) const;

@@ -12,6 +12,7 @@
 
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 using namespace fa;
@@ -118,22 +119,57 @@ bool fa::attn::dependsOnPlace(Region &score) {
          });
 }
 
-/// What the tensors take that the score or the mask reads.
-static int64_t countLookupRegisters(ForwardOp op) {
+/// The positions of the query and the key in the region that `extract` stands
+/// in: the last arguments of both regions.
+static ArrayRef<BlockArgument> getPlaces(ForwardOp op,
+                                         tensor::ExtractOp extract) {
+  bool isOfMask = op.getMaskRegion().isAncestor(extract->getParentRegion());
+  Region &region = isOfMask ? op.getMaskRegion() : op.getScoreRegion();
+  return region.getArguments().take_back(2);
+}
+
+/// Whether `extract` reads floats of a matrix at the query and the key, so that
+/// a block of scores needs a tile of it.
+static bool readsMatrix(ForwardOp op, tensor::ExtractOp extract) {
+  ArrayRef<BlockArgument> places = getPlaces(op, extract);
+  SmallVector<Value> indices(extract.getIndices());
+  return isa<FloatType>(extract.getType()) && indices.size() >= 2 &&
+         llvm::equal(ArrayRef(indices).take_back(2), places) &&
+         llvm::none_of(ArrayRef(indices).drop_back(2), [&](Value index) {
+           return dependsOn(index, places[0]) || dependsOn(index, places[1]);
+         });
+}
+
+/// The bytes of an element of each matrix that the score or the mask reads.
+static std::vector<int64_t> findMatrixBytes(ForwardOp op) {
+  llvm::SmallSetVector<Value, 2> matrices;
+  op->walk([&](tensor::ExtractOp extract) {
+    if (readsMatrix(op, extract))
+      matrices.insert(extract.getTensor());
+  });
+  std::vector<int64_t> bytes;
+  for (Value matrix : matrices)
+    bytes.push_back(
+        cast<ShapedType>(matrix.getType()).getElementTypeBitWidth() / 8);
+  return bytes;
+}
+
+/// What the tensors take that the score or the mask reads; without matrices, if
+/// `isStaged`, of which tiles lie in shared memory.
+static int64_t countLookupRegisters(ForwardOp op, bool isStaged) {
   int64_t registers = 0;
   op->walk([&](tensor::ExtractOp extract) {
-    // The last arguments of both regions are the query and the key.
     bool isOfMask = op.getMaskRegion().isAncestor(extract->getParentRegion());
-    Region &region = isOfMask ? op.getMaskRegion() : op.getScoreRegion();
-    auto places = region.getArguments().take_back(2);
-    bool isLine = llvm::any_of(places, [&](BlockArgument place) {
-      return llvm::none_of(extract.getIndices(), [&](Value index) {
-        return dependsOn(index, place);
-      });
-    });
-    registers =
-        std::max(registers, (isLine ? kLineLookupRegisters : kLookupRegisters) +
-                                (isOfMask ? kListRegisters : 0));
+    bool isLine =
+        llvm::any_of(getPlaces(op, extract), [&](BlockArgument place) {
+          return llvm::none_of(extract.getIndices(), [&](Value index) {
+            return dependsOn(index, place);
+          });
+        });
+    int64_t reading = isLine ? kLineLookupRegisters : kLookupRegisters;
+    if (isStaged && readsMatrix(op, extract))
+      reading = 0;
+    registers = std::max(registers, reading + (isOfMask ? kListRegisters : 0));
   });
   return registers;
 }
@@ -172,8 +208,8 @@ fa::Rescale fa::attn::chooseRescale(ForwardOp op) {
 }
 
 /// The registers of a thread that the variant of `op` takes beside what causal
-/// attention takes.
-static int64_t countVariantRegisters(ForwardOp op) {
+/// attention takes, with tiles of matrices in shared memory or without.
+static int64_t countVariantRegisters(ForwardOp op, bool isStaged) {
   bool hasScore = !op.getScoreRegion().empty();
   bool hasOtherMask = !op.getMaskRegion().empty();
   if (ArrayAttr variants = op.getVariantsAttr())
@@ -182,7 +218,8 @@ static int64_t countVariantRegisters(ForwardOp op) {
       hasOtherMask |= variant.hasMask() && !isa<CausalAttr>(variant);
     }
   return (hasScore ? kScoreRegisters : 0) +
-         (hasOtherMask ? kMaskRegisters : 0) + countLookupRegisters(op) +
+         (hasOtherMask ? kMaskRegisters : 0) +
+         countLookupRegisters(op, isStaged) +
          (op.isRagged() ? kSequenceRegisters : 0);
 }
 
@@ -217,8 +254,11 @@ ScheduleProblem fa::attn::getProblem(ForwardOp op) {
   problem.headDim = op.getHeadDim();
   problem.headDimV = op.getHeadDimV();
   problem.elementBytes = op.getQ().getType().getElementTypeBitWidth() / 8;
-  problem.variantRegisters = countVariantRegisters(op);
+  problem.variantRegisters = countVariantRegisters(op, /*isStaged=*/false);
   problem.scoreFunctions = countScoreFunctions(op);
+  problem.matrixBytes = findMatrixBytes(op);
+  problem.matrixRegisters =
+      problem.variantRegisters - countVariantRegisters(op, /*isStaged=*/true);
   return problem;
 }
 
@@ -242,6 +282,7 @@ struct ChooseSchedulePass
       return;
     }
     ScheduleProblem problem = getProblem(ops.front());
+    problem.stagesMatrices = stagesMatrices;
     if (std::optional<Schedule> schedule = getSchedule(function))
       return keep(*schedule, problem);
     for (ForwardOp op : ops) {

@@ -86,24 +86,29 @@ static int64_t chooseStages(cta::LoadOp load) {
 }
 
 /// Turns the loads that are left into rings, those of each team into its own.
-/// The n-th load of a tile in each of several works has one ring.
+/// What each team loads in loops is staged as --stage-tiles stages what all
+/// share: loads of a tile have one ring, in whichever loops they are. Of other
+/// loads the n-th one of a tile in each of several works has one.
 LogicalResult RoleSplit::stageLoads() {
   SmallVector<cta::LoadOp> loads;
   role.walk([&](cta::LoadOp load) { loads.push_back(load); });
   auto func = role->getParentOfType<gpu::GPUFuncOp>();
-  using Key = std::tuple<Value, cta::RingType, cta::LoadKind>;
+  // The last one: 1 for what each team loads in loops.
+  using Key = std::tuple<Value, cta::RingType, cta::LoadKind, unsigned>;
   llvm::MapVector<Key, SmallVector<Value>> rings;
   llvm::DenseMap<std::pair<Operation *, Value>, size_t> counts;
   for (cta::LoadOp load : loads) {
     auto type =
         cta::RingType::get(chooseStages(load), load.getTile().getType());
-    SmallVector<Value> &known = rings[{load.getSource(), type, load.getKind()}];
+    bool isEach = load.getKind() == cta::LoadKind::Each;
+    bool isShared = isEach && load->getParentOfType<scf::ForOp>();
+    SmallVector<Value> &known =
+        rings[{load.getSource(), type, load.getKind(), isShared}];
     Operation *work = load->getParentOfType<cta::WorkOp>();
-    size_t number = counts[{work, load.getSource()}]++;
+    size_t number = isShared ? 0 : counts[{work, load.getSource()}]++;
     bool isNew = number >= known.size();
     if (isNew) {
       rewriter.setInsertionPointToStart(&func.getBody().front());
-      bool isEach = load.getKind() == cta::LoadKind::Each;
       known.push_back(cta::RingOp::create(
           rewriter, load.getLoc(), type,
           isEach ? rewriter.getI64IntegerAttr(role.getTeams())

@@ -177,7 +177,7 @@ static FailureOr<SmallVector<cta::ConsumeOp>> findConsumed(scf::ForOp loop) {
     if (auto consume = dyn_cast<cta::ConsumeOp>(op))
       consumed.push_back(consume);
     else if (!isa<cta::ReleaseOp, cta::MmaOp, cta::WaitOp, cta::IfAnyOp,
-                  cta::LookupOp>(op) &&
+                  cta::LookupOp, cta::ReadOp>(op) &&
              !isMemoryEffectFree(&op))
       return failure();
   }

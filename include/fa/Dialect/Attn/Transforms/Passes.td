@@ -151,6 +151,7 @@ def ChooseSchedule : Pass<"choose-schedule", "::mlir::func::FuncOp"> {
     Option<"partition", "partition", "std::string", "\"\"", "split_q or split_k (default: the policy's)">,
     Option<"rescale", "rescale", "std::string", "\"\"", "always, lazy, first-max or auto (default: always)">,
     Option<"heldStates", "held-states", "int64_t", "1", "states that a thread holds: 1, or 2 where one is read and another written">,
+    Option<"stagesMatrices", "stages-matrices", "bool", "false", "tiles of matrices that scores are made with lie in shared memory (--stage-lookups)">,
     Option<"sharedBytes", "shared-bytes", "int64_t", "0", "M of the paper's formula, in bytes (0: the target's)">,
   ];
   let statistics = [Statistic<"numScheduled", "num-scheduled", "functions scheduled">,

@@ -45,6 +45,13 @@ constexpr llvm::StringLiteral kTensorMapsAttr = "cta.tensor_maps";
 /// which no row sees a key leaves what the loop carries as it is.
 constexpr llvm::StringLiteral kPartialAttr = "cta.partial";
 
+/// Whether the tiles that are loaded from a memref may reach beyond its
+/// columns, of which only the launch knows how many there are.
+inline bool padsColumns(mlir::Type memref) {
+  auto type = mlir::cast<mlir::ShapedType>(memref);
+  return type.isDynamicDim(type.getRank() - 1);
+}
+
 } // namespace fa::cta
 
 #endif // FA_DIALECT_CTA_IR_CTA_H

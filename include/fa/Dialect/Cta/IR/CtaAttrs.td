@@ -111,17 +111,18 @@ def Cta_ExtentAttr : Cta_Attr<"Extent", "extent"> {
 def Cta_TensorMapAttr : Cta_Attr<"TensorMap", "tensor_map"> {
   let summary = "a tensor map that the launch makes for a kernel";
   let description = [{
-    The map (PTX's `CUtensorMap`) of the kernel's argument `arg`, whose box is
-    one tile: `rows` x `cols` elements with a swizzle of `swizzle` bytes. The
+    The map (PTX's `CUtensorMap`) of the kernel's argument `arg`, for tiles of
+    `rows` x `cols` elements with a swizzle of `swizzle` bytes. The
     map has five dimensions, innermost first: the columns of one swizzled
     segment, rows, segments, heads, batches; those that the argument lacks have
     the size 1. The box is {swizzle / element size, rows, segments of the tile,
     1, 1}. Rows that the tensor does not have are read as 0 and not written.
 
-    Where `cols` is not of whole segments, it is the argument's number of
-    columns: the first dimension then is the whole row, the third has the size
-    1, and a box is one segment of the tile. The columns that the last one has
-    beyond the row are read as 0 and not written.
+    Where `cols` is not of whole segments, which it only is where it is the
+    argument's number of columns, and where that number is dynamic, the first
+    dimension is the whole row, the third has the size 1, and a box is one
+    segment of a tile. Columns that it has beyond the row are read as 0 and not
+    written.
 
     The array `cta.tensor_maps` on a kernel lists its maps in the order of the
     parameters that take them, which follow all others; each is 128 bytes, by

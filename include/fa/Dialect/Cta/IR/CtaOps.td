@@ -148,8 +148,9 @@ def Cta_LoadOp : Cta_Op<"load", [AttrSizedOperandSegments]> {
   let description = [{
     The last two dimensions of the memref are the tile's rows and columns; the
     indices say where the tile begins. Rows at or past the memref's own number
-    of rows, or past `until`, which is at most that, read as 0. The tile is
-    there when the operation is done.
+    of rows, or past `until`, which is at most that, read as 0, and so do columns
+    past the memref's own number where that is dynamic. The tile is there when
+    the operation is done.
 
     `once`: all teams of the role meet, and share one copy. `each`: every team
     loads its own tile.

@@ -47,6 +47,44 @@ def StageTiles : Pass<"stage-tiles"> {
   let dependentDialects = ["::fa::cta::CtaDialect"];
 }
 
+def StageLookups : Pass<"stage-lookups"> {
+  let summary = "Reads matrices of a score function by tiles in shared memory";
+  let description = [{
+    Level D to D. A `cta.lookup` in a loop at the rows and the columns of a block
+    of scores, of one matrix of an argument (a bias for each query and key), is
+    a tile of the matrix: each team loads it (`cta.load each`), behind the
+    block's first load, and reads its fragment from it. The passes that follow
+    make a ring of stages of it as of the tiles that products read: copies are
+    under way while teams compute, and the registers of loads ahead are free.
+
+    Positions may be cut by the last row of q and of k, as --pad-tiles leaves
+    them: the tile's rows and columns past those hold something else, which
+    nobody uses. Left as they are: lookups by rows or columns alone, at other
+    positions (gathers, differences of rows and columns), of integers.
+
+    A kernel then needs the matrix in rows that tensor maps take: its address and
+    its strides are multiples of 16 bytes.
+
+    Before:
+    ```mlir
+    %k = cta.load once %K[%b, %h, %j, %c0] : memref<?x?x?x64xbf16> -> !kt
+    ...
+    %rows = arith.minsi %row, %lastRow : vector<64xi32>
+    %e = cta.lookup %bias[%h, %rows, %cols] : memref<?x?x?xf32>, (index, vector<64xi32>, vector<1x64xi32>) -> vector<64x64xf32>
+    ```
+    After:
+    ```mlir
+    %k = cta.load once %K[%b, %h, %j, %c0] : memref<?x?x?x64xbf16> -> !kt
+    %t = cta.load each %bias[%h, %i, %j] : memref<?x?x?xf32> -> !cta.tile<64x64xf32, swizzle = 128>
+    ...
+    %e = cta.read %t : !cta.tile<64x64xf32, swizzle = 128> -> vector<64x64xf32>
+    ```
+  }];
+  let statistics = [Statistic<"numLookups", "lookups", "Lookups staged">];
+  let dependentDialects = ["::fa::cta::CtaDialect",
+                           "::mlir::arith::ArithDialect"];
+}
+
 def DeferRedo : Pass<"defer-redo"> {
   let summary = "Does the items again that need it after all others";
   let description = [{
