@@ -14,15 +14,15 @@ using namespace mlir;
 using namespace fa;
 
 /// Lets products and sums of a score be one operation with one rounding, as
-/// CUDA C's compiler does by default, and its factors and summands be taken in
-/// another order. In the softmax that follows this would not do: see
+/// CUDA C's compiler does by default, and its factors be multiplied with one
+/// another first. In the softmax that follows this would not do: see
 /// `Exponent::of`.
 static void relaxArithmetic(Operation *op) {
   auto arithmetic = dyn_cast<arith::ArithFastMathInterface>(op);
   if (!arithmetic)
     return;
   auto flags = arith::FastMathFlags::contract;
-  if (isa<arith::MulFOp, arith::AddFOp, arith::SubFOp>(op))
+  if (isa<arith::MulFOp>(op))
     flags = flags | arith::FastMathFlags::reassoc;
   // Conversions may have none.
   if (arith::FastMathFlagsAttr present = arithmetic.getFastMathFlagsAttr())

@@ -286,12 +286,10 @@ struct ConvertColumnCompare : FragmentPattern<arith::CmpIOp> {
   }
 };
 
-/// Positions of rows less columns, as floats; times `factor` plus `summand`.
+/// Positions of rows less columns, as floats.
 struct Distances {
   vector::BroadcastOp positions; ///< vector<R> over the columns
   cta::ColOp columns;
-  Value factor;                ///< a scalar; null: 1
-  vector::BroadcastOp summand; ///< vector<R> over the columns; null: 0
 };
 
 /// The distances that `value` is, or nothing.
@@ -310,45 +308,32 @@ static std::optional<Distances> matchDistances(Value value) {
   return Distances{positions, iota};
 }
 
-static std::optional<Distances> matchDistances(arith::SIToFPOp op) {
+/// The distances that `op` is, without a factor.
+static std::optional<Distances> matchScaledDistances(arith::SIToFPOp op,
+                                                     Value &) {
   return matchDistances(op.getResult());
 }
 
-/// Distances times a scalar.
-static std::optional<Distances> matchScaledDistances(Value lhs, Value rhs) {
-  for (auto [scalar, distances] : {std::pair(lhs, rhs), std::pair(rhs, lhs)}) {
+/// The same times a scalar, which is put into `factor`.
+static std::optional<Distances> matchScaledDistances(arith::MulFOp op,
+                                                     Value &factor) {
+  for (auto [scalar, distances] : {std::pair(op.getLhs(), op.getRhs()),
+                                   std::pair(op.getRhs(), op.getLhs())}) {
     auto spread = scalar.getDefiningOp<vector::BroadcastOp>();
     if (!spread || isa<VectorType>(spread.getSource().getType()))
       continue;
-    std::optional<Distances> found = matchDistances(distances);
-    if (!found)
-      continue;
-    found->factor = spread.getSource();
-    return found;
+    factor = spread.getSource();
+    if (std::optional<Distances> found = matchDistances(distances))
+      return found;
   }
   return std::nullopt;
-}
-
-static std::optional<Distances> matchDistances(arith::MulFOp op) {
-  return matchScaledDistances(op.getLhs(), op.getRhs());
-}
-
-/// The same plus a number for each row.
-static std::optional<Distances> matchDistances(math::FmaOp op) {
-  std::optional<Distances> found = matchScaledDistances(op.getA(), op.getB());
-  auto summand = op.getC().getDefiningOp<vector::BroadcastOp>();
-  if (!found || !summand)
-    return std::nullopt;
-  found->summand = summand;
-  return found;
 }
 
 /// Distances of columns from their rows' positions: the thread's own part of
 /// the column is taken off the position, which alone is converted, once a row;
 /// each element takes a constant off. Exact below 2^24, as the conversion of
 /// the difference would be. A factor goes along: an element then is one fused
-/// operation, off by the rounding of the factor times its row's part; what is
-/// added to a row is added to that part.
+/// operation, off by the rounding of the factor times its row's part.
 template <typename OpTy> struct ConvertDistances : FragmentPattern<OpTy> {
   /// Before the pattern of elementwise operations.
   ConvertDistances(const FragmentTypeConverter &converter, MLIRContext *context,
@@ -359,11 +344,15 @@ template <typename OpTy> struct ConvertDistances : FragmentPattern<OpTy> {
   matchAndRewrite(OpTy op, typename OpTy::Adaptor,
                   ConversionPatternRewriter &rewriter) const override {
     const FragmentTypeConverter &converter = this->converter;
-    std::optional<Distances> distances = matchDistances(op);
+    Value factor;
+    std::optional<Distances> distances = matchScaledDistances(op, factor);
     std::optional<FragmentLayout> layout = converter.getLayout(op.getType());
-    if (!layout || layout->kind != FragmentKind::Matrix || !distances ||
-        !isOfRows(distances->positions) ||
-        (distances->summand && !isOfRows(distances->summand)))
+    std::optional<FragmentLayout> rows =
+        distances
+            ? converter.getLayout(distances->positions.getSource().getType())
+            : std::nullopt;
+    if (!layout || layout->kind != FragmentKind::Matrix || !rows ||
+        rows->kind != FragmentKind::Row)
       return rewriter.notifyMatchFailure(op,
                                          "no distances of columns and rows");
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);
@@ -374,19 +363,13 @@ template <typename OpTy> struct ConvertDistances : FragmentPattern<OpTy> {
     Value first = i.add(base, i.mul(i.bitAnd(this->kernel.lane, kQuad - 1), 2));
     SmallVector<Value> position =
         toElements(b, rewriter.getRemappedValue(distances->positions));
-    SmallVector<Value> summand(position.size());
-    if (distances->summand)
-      summand = toElements(b, rewriter.getRemappedValue(distances->summand));
-    Value factor = distances->factor;
     SmallVector<Value> elements(position.size());
     for (int64_t s = 0; s < layout->slabs(); ++s)
       for (int64_t half = 0; half < 2; ++half) {
-        int64_t row = layout->index(s, 0, 2 * half);
-        Value rest = b.createOrFold<arith::SubIOp>(position[row], first);
+        Value rest = b.createOrFold<arith::SubIOp>(
+            position[layout->index(s, 0, 2 * half)], first);
         Value distance = arith::SIToFPOp::create(b, b.getF32Type(), rest);
-        if (summand[row])
-          distance = math::FmaOp::create(b, distance, factor, summand[row]);
-        else if (factor)
+        if (factor)
           distance = arith::MulFOp::create(b, distance, factor);
         for (int64_t n = 0; n < layout->blocks(); ++n)
           for (int64_t e = 2 * half; e < 2 * half + 2; ++e)
@@ -399,13 +382,6 @@ template <typename OpTy> struct ConvertDistances : FragmentPattern<OpTy> {
   }
 
 private:
-  /// Whether `value` spreads a number for each row.
-  bool isOfRows(vector::BroadcastOp value) const {
-    std::optional<FragmentLayout> layout =
-        this->converter.getLayout(value.getSource().getType());
-    return layout && layout->kind == FragmentKind::Row;
-  }
-
   /// distance - offset, or distance - offset * factor.
   static Value takeOff(ImplicitLocOpBuilder &b, Value distance, int64_t offset,
                        Value factor) {
@@ -421,9 +397,9 @@ private:
 void fa::populateVectorPatterns(const FragmentTypeConverter &converter,
                                 const Kernel &kernel,
                                 RewritePatternSet &patterns) {
-  patterns.add<ConvertBroadcast, ConvertShapeCast, ConvertReduction,
-               ConvertFold, ConvertRow, ConvertCol, ConvertColumnCompare,
-               ConvertDistances<arith::SIToFPOp>,
-               ConvertDistances<arith::MulFOp>, ConvertDistances<math::FmaOp>>(
-      converter, patterns.getContext(), kernel);
+  patterns
+      .add<ConvertBroadcast, ConvertShapeCast, ConvertReduction, ConvertFold,
+           ConvertRow, ConvertCol, ConvertColumnCompare,
+           ConvertDistances<arith::SIToFPOp>, ConvertDistances<arith::MulFOp>>(
+          converter, patterns.getContext(), kernel);
 }

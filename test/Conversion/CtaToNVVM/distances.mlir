@@ -45,29 +45,4 @@ gpu.module @kernels {
     }
     gpu.return
   }
-  // What is added to a row is added once, to the row's part.
-  // CHECK-LABEL: llvm.func @plus_row
-  // CHECK: %[[FLOAT:.*]] = llvm.sitofp %{{.*}} : i32 to f32
-  // CHECK: %[[PART:.*]] = llvm.intr.fma(%[[FLOAT]], %[[SLOPE:.*]], %{{.*}})
-  // CHECK: llvm.intr.fma(%{{.*}}, %[[SLOPE]], %[[PART]])
-  // CHECK-NOT: llvm.fadd
-  gpu.func @plus_row(%o: memref<?x16xf32, strided<[?, 1]>, #gpu.address_space<global>>, %slope: f32) kernel {
-    %c0 = arith.constant 0 : index
-    %i7 = arith.constant 7 : i32
-    cta.role "all" teams(%w in 1) warps(1) {
-      %r = cta.row %i7 : vector<16xi32>
-      %c = cta.col %i7 : vector<1x16xi32>
-      %r1 = vector.shape_cast %r : vector<16xi32> to vector<16x1xi32>
-      %rb = vector.broadcast %r1 : vector<16x1xi32> to vector<16x16xi32>
-      %cb = vector.broadcast %c : vector<1x16xi32> to vector<16x16xi32>
-      %d = arith.subi %rb, %cb : vector<16x16xi32>
-      %f = arith.sitofp %d : vector<16x16xi32> to vector<16x16xf32>
-      %s = vector.broadcast %slope : f32 to vector<16x16xf32>
-      %m = arith.sitofp %r1 : vector<16x1xi32> to vector<16x1xf32>
-      %mb = vector.broadcast %m : vector<16x1xf32> to vector<16x16xf32>
-      %p = math.fma %f, %s, %mb : vector<16x16xf32>
-      cta.store %p, %o[%c0, %c0] : vector<16x16xf32>, memref<?x16xf32, strided<[?, 1]>, #gpu.address_space<global>>
-    }
-    gpu.return
-  }
 }

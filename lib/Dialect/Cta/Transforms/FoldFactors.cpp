@@ -55,14 +55,11 @@ static Value getElement(RewriterBase &rewriter, Value value) {
                                    splat.getSplatValue<TypedAttr>());
 }
 
-/// The product of two uniform fragments, as one of its elements broadcast; or
-/// its negative.
+/// The product of two uniform fragments, as one of its elements broadcast.
 static Value multiplyUniform(RewriterBase &rewriter, Location loc, Value lhs,
-                             Value rhs, bool isNegative = false) {
+                             Value rhs) {
   Value product = rewriter.createOrFold<arith::MulFOp>(
       loc, getElement(rewriter, lhs), getElement(rewriter, rhs));
-  if (isNegative)
-    product = rewriter.createOrFold<arith::NegFOp>(loc, product);
   return rewriter.createOrFold<vector::BroadcastOp>(loc, lhs.getType(),
                                                     product);
 }
@@ -122,19 +119,12 @@ struct FoldIntoFma : OpRewritePattern<math::FmaOp> {
 };
 } // namespace
 
-/// The branch beside `op` that `user` is in; null if it is in none.
-static cta::IfAnyOp findBranch(Operation *op, Operation *user) {
-  auto branch = user->getParentOfType<cta::IfAnyOp>();
-  return branch && branch->getBlock() == op->getBlock() ? branch
-                                                        : cta::IfAnyOp();
-}
-
-/// Moves `op` into the branch that alone reads it, if there is one.
-static void sinkIntoBranch(Operation *op) {
+/// Moves `product` into the branch that alone reads it, if there is one.
+static void sinkIntoBranch(arith::MulFOp product) {
   Block *block = nullptr;
-  for (Operation *user : op->getUsers()) {
-    cta::IfAnyOp branch = findBranch(op, user);
-    if (!branch)
+  for (Operation *user : product->getUsers()) {
+    auto branch = user->getParentOfType<cta::IfAnyOp>();
+    if (!branch || branch->getBlock() != product->getBlock())
       return;
     Region *region = branch.getThenRegion().isAncestor(user->getParentRegion())
                          ? &branch.getThenRegion()
@@ -144,43 +134,8 @@ static void sinkIntoBranch(Operation *op) {
     block = &region->front();
   }
   if (block)
-    op->moveBefore(&block->front());
+    product->moveBefore(&block->front());
 }
-
-namespace {
-/// fma(x * a + y * b, c, d) into fma(x, a * c, fma(y, b * c, d)), where the sum
-/// is for this alone, or else for branches.
-struct Distribute : OpRewritePattern<math::FmaOp> {
-  using OpRewritePattern::OpRewritePattern;
-
-  LogicalResult matchAndRewrite(math::FmaOp op,
-                                PatternRewriter &rewriter) const override {
-    Operation *sum = op.getA().getDefiningOp();
-    if (!mayReassociate(op) || !isUniform(op.getB()) ||
-        !isa_and_present<arith::AddFOp, arith::SubFOp>(sum) ||
-        !mayReassociate(cast<arith::ArithFastMathInterface>(sum)))
-      return rewriter.notifyMatchFailure(op, "not a sum that is scaled");
-    auto lhs = matchScaled(sum->getOperand(0));
-    auto rhs = matchScaled(sum->getOperand(1));
-    if (failed(lhs) || failed(rhs))
-      return rewriter.notifyMatchFailure(op, "not a sum of products");
-    if (!llvm::all_of(sum->getUsers(), [&](Operation *user) {
-          return user == op || findBranch(sum, user);
-        }))
-      return rewriter.notifyMatchFailure(op, "the sum has other uses");
-    Location loc = op.getLoc();
-    Value rest = math::FmaOp::create(
-        rewriter, loc, rhs->first,
-        multiplyUniform(rewriter, loc, rhs->second, op.getB(),
-                        /*isNegative=*/isa<arith::SubFOp>(sum)),
-        op.getC(), op.getFastmath());
-    rewriter.replaceOpWithNewOp<math::FmaOp>(
-        op, lhs->first, multiplyUniform(rewriter, loc, lhs->second, op.getB()),
-        rest, op.getFastmath());
-    return success();
-  }
-};
-} // namespace
 
 namespace {
 struct FoldFactors : public fa::impl::FoldFactorsBase<FoldFactors> {
@@ -195,23 +150,19 @@ private:
   void foldFactors(gpu::GPUFuncOp func) {
     const int64_t before = countProducts(func);
     RewritePatternSet patterns(func.getContext());
-    patterns.add<FoldIntoProduct, FoldIntoFma, Distribute>(func.getContext());
+    patterns.add<FoldIntoProduct, FoldIntoFma>(func.getContext());
     // Nothing else is folded: later passes look for what --map-warps makes.
     walkAndApplyPatterns(func, std::move(patterns));
-    // Users come before what they use.
-    SmallVector<Operation *> scores;
-    func.walk([&](Operation *op) {
-      auto relaxed = dyn_cast<arith::ArithFastMathInterface>(op);
-      if (isa<arith::MulFOp, arith::AddFOp, arith::SubFOp>(op) && relaxed &&
-          mayReassociate(relaxed) &&
-          isa<VectorType>(op->getResult(0).getType()))
-        scores.push_back(op);
+    SmallVector<arith::MulFOp> products;
+    func.walk([&](arith::MulFOp product) {
+      if (succeeded(matchScaled(product)))
+        products.push_back(product);
     });
-    for (Operation *op : llvm::reverse(scores)) {
-      if (isOpTriviallyDead(op))
-        op->erase();
+    for (arith::MulFOp product : llvm::reverse(products)) {
+      if (isOpTriviallyDead(product))
+        product.erase();
       else
-        sinkIntoBranch(op);
+        sinkIntoBranch(product);
     }
 
     const int64_t folded = before - countProducts(func);

@@ -145,8 +145,7 @@ def FoldFactors : Pass<"fold-factors"> {
     Level D to D. A factor that is the same for all elements of a fragment
     (the scale, a softcap's limit, log2(e)) multiplies the next such factor, once,
     instead of all elements once more: in products of products, and in fused
-    multiply-adds of products, and of sums of two products (ALiBi: the score, and
-    the distance). A product or sum that only a branch still reads
+    multiply-adds of products. A product that only a branch still reads
     (`cta.if_any`, the rare maximum of `rescale=first-max`) moves into it.
 
     Only what may be reassociated is: operations with `fastmath<reassoc>`, as
