@@ -37,6 +37,12 @@ LogicalResult fa::emitDim(OpBuilder &builder, tensor::DimOp op,
   if (!whole)
     return op.emitOpError("asks for the size of a tensor that is no argument "
                           "of the kernel");
+  // Upstream's folds of memref.dim take it for granted.
+  std::optional<int64_t> number = op.getConstantIndex();
+  int64_t rank = cast<MemRefType>(whole.getType()).getRank();
+  if (number && (*number < 0 || *number >= rank))
+    return op.emitOpError("asks for the size of dimension ")
+           << *number << " of a tensor of rank " << rank;
   Value index = values.lookupOrDefault(op.getIndex());
   values.map(
       op.getResult(),

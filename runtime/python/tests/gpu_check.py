@@ -73,7 +73,7 @@ def wanted(q, k, v, causal=False, scale=None):
 
 def wanted_documents(q, k, v, ids):
     k, v = (x.repeat_interleave(q.shape[1] // x.shape[1], 1).float() for x in (k, v))
-    mask = ids[:, None, :, None] == ids[:, None, None, :]
+    mask = (ids[:, None, :, None] == ids[:, None, None, :]) & bottom_right(q, k)
     with sdpa_kernel(SDPBackend.MATH):
         return F.scaled_dot_product_attention(q.float(), k, v, attn_mask=mask)
 
