@@ -86,10 +86,7 @@ std::optional<Schedule> fa::chooseForWarpgroups(const ScheduleProblem &problem,
   Schedule schedule;
   schedule.target = target.name;
   schedule.warps = 4;
-  // A block of a staged matrix is as many bytes however its keys are cut.
-  const bool hasMatrix = problem.stagesMatrices && !problem.matrixBytes.empty();
-  const int64_t fewestOfThree =
-      hasMatrix || problem.scoreFunctions > 0 ? 64 : 96;
+  const int64_t fewestOfThree = problem.scoreFunctions > 0 ? 64 : 96;
   // One team alone leaves the tensor cores idle during its softmax.
   for (const Choice &choice :
        {Choice{3, fewestOfThree, 32}, Choice{2, 16, 16}, Choice{1, 16, 16}}) {

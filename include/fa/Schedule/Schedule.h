@@ -142,16 +142,15 @@ std::optional<Schedule> chooseForTarget(const ScheduleProblem &problem,
 /// warps with 64 rows each, beside a warpgroup that loads. Three teams where 96
 /// or 128 keys fit them, else two, else one; of keys the more the better, up to
 /// 128, and two stages; heads wider than 128 have up to 64 keys and three
-/// stages where they fit. Where matrices are staged three teams may have 64
-/// keys: what does not depend on the keys in a block is read once for more rows
-/// of K and V. So D 64 has three teams with 128 keys, D 96 three
+/// stages where they fit. So D 64 has three teams with 128 keys, D 96 three
 /// with 96 (8% faster than two with 128 from length 4096 on, and slower below
 /// 2048), D 128 two with 128, D 192 two with 64 and three stages (9 to 13%
 /// faster than 112 and two at length 512), D 256 two with 64 and two stages.
 /// Where scores take the special-function unit as well, three teams have 64
 /// keys or more: while one is at its products, two are at their softmax
 /// (softcap at D 128: 6 to 8% faster from length 2048 on than two teams with
-/// 128 keys). Measured on an H200 (docs/perf-log.md). Nothing where the target
+/// 128 keys). With a bias by tiles they are not (D 128: 3 to 5% slower than two
+/// with 96). Measured on an H200 (docs/perf-log.md). Nothing where the target
 /// has no wgmma or nothing fits.
 std::optional<Schedule> chooseForWarpgroups(const ScheduleProblem &problem,
                                             const Target &target);

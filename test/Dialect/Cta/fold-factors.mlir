@@ -7,7 +7,7 @@
 // REMARK: remark: [Missed] factors | Category:fold-factors | Function=strict | Reason="no fragment has two uniform factors whose order is free"
 
 // Softcap has one product less for each element than it has factors, and its exponent none:
-// RUN: fa-opt %S/../../../kernels-gen/specs/softcap.mlir "--fa3=level=cta rescale=first-max" | FileCheck %s --check-prefix=SPEC
+// RUN: fa-opt %S/../../../kernels-gen/specs/softcap.mlir "--fa3=level=cta rescale=first-max bc=128" | FileCheck %s --check-prefix=SPEC
 // SPEC: cta.role "compute"
 // SPEC: scf.for {{.*}} -> (vector<64x128xf32>, vector<64xf32>, vector<64x8xf32>, vector<64x128xbf16>)
 // SPEC: %[[S:.*]] = cta.wait %{{.*}} pending 1
