@@ -71,13 +71,13 @@ def CheckSupport : Pass<"check-support", "::mlir::func::FuncOp"> {
     option's name, before a pass far below meets what it cannot lower. The
     options are what the pipeline refuses.
 
-    Before, with `pipeline=fa3 packed=true`:
+    Before, with `pipeline=fa1 packed=true`:
     ```mlir
     %o, %lse = attn.forward ins(%q, %k, %v) cu_seqlens(%cq, %ck) ...
     ```
     After:
     ```
-    error: 'attn.forward' op --fa3 makes no kernels of packed sequences
+    error: 'attn.forward' op --fa1 makes no kernels of packed sequences
       (cu_seqlens): use --fa2
     ```
   }];
