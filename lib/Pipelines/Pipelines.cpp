@@ -193,7 +193,9 @@ static void buildBlocks(OpPassManager &pm, const PipelineOptions &options,
   function.addPass(attn::createTile());
   if (passes.interchange) {
     function.addPass(attn::createInterchange());
-    function.addPass(attn::createFlattenSequences());
+    attn::FlattenSequencesOptions flatten;
+    flatten.pairs = passes.persistent && options.persistent;
+    function.addPass(attn::createFlattenSequences(flatten));
   } else if (options.level > Level::Arithmetic) {
     function.addPass(attn::createParallelize());
   }

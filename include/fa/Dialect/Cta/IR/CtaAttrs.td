@@ -23,7 +23,8 @@ class Cta_Attr<string name, string attrMnemonic> : AttrDef<Cta_Dialect, name> {
 def Cta_WorkOrder : I32EnumAttr<"WorkOrder", "order of the work items", [
     I32EnumAttrCase<"Natural", 0, "natural">,
     I32EnumAttrCase<"LPT", 1, "lpt">,
-    I32EnumAttrCase<"Balanced", 2, "balanced">]> {
+    I32EnumAttrCase<"Balanced", 2, "balanced">,
+    I32EnumAttrCase<"Paired", 3, "paired">]> {
   let cppNamespace = "::fa::cta";
   let genSpecializedAttr = 0;
 }
@@ -60,15 +61,22 @@ def Cta_OrderAttr : Cta_Attr<"Order", "order"> {
     end single items, the longest first, in shares that are almost equal
     (fa/Schedule/BalancedOrder.h has the formula).
 
+    `paired` is for static blocks and items of which every two neighbours, 2 n
+    and 2 n + 1 of the first coordinate, are about as long together as their
+    other neighbours: blocks of sequences of any length, where only a table
+    knows which are long. A block runs both one after the other
+    (fa/Schedule/PairedOrder.h).
+
     `persistent` says that a thread block runs many items, which all of its
     roles run in the same order. `static`: of g blocks, block b runs items b,
-    b + g, b + 2g and so on, unless the order is `balanced`. `dynamic`: a block takes the next item that nobody
+    b + g, b + 2g and so on, unless the order is `balanced` or `paired`. `dynamic`: a block takes the next item that nobody
     has taken.
 
     ```mlir
     #cta.order<lpt, group_bytes = 33554432>
     #cta.order<natural, persistent = static>
     #cta.order<balanced, persistent = static>
+    #cta.order<paired, persistent = static>
     ```
   }];
   let parameters = (ins "::fa::cta::WorkOrder":$kind, "int64_t":$groupBytes,
