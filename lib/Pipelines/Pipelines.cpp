@@ -124,17 +124,16 @@ static bool takesFirstMax(const PipelineOptions &options,
 
 /// What `--fa1` and the pipelines of warpgroups make no kernels of, as far down
 /// as `options` go: sequences become loops that a block's loop over all of a
-/// head, a loading role, and tensor maps cannot follow, and parts of the keys
-/// end where a tensor map does not.
+/// head cannot follow, and the few rows that keys are split for fill no
+/// warpgroup.
 static attn::CheckSupportOptions findRefused(const PipelineOptions &options,
                                              const PassChoice &passes) {
   attn::CheckSupportOptions refused;
   const bool isFa1 = !passes.interchange;
   refused.pipeline = isFa1 ? "fa1" : "fa3";
-  const bool isBelowD = options.level > Level::Cta;
-  refused.caches = isFa1 || isBelowD;
-  refused.packed = isFa1 || isBelowD || passes.specializeWarps;
-  if (isFa1 || isBelowD)
+  refused.caches = isFa1;
+  refused.packed = isFa1;
+  if (isFa1 || options.level > Level::Cta)
     refused.splitKV = options.splitKV;
   if (passes.warpgroups && options.warps != 0 && options.warps != kGroupWarps)
     refused.warps = std::to_string(options.warps);
@@ -194,7 +193,9 @@ static void buildBlocks(OpPassManager &pm, const PipelineOptions &options,
   function.addPass(attn::createTile());
   if (passes.interchange) {
     function.addPass(attn::createInterchange());
-    function.addPass(attn::createFlattenSequences());
+    attn::FlattenSequencesOptions flatten;
+    flatten.pairs = passes.persistent && options.persistent;
+    function.addPass(attn::createFlattenSequences(flatten));
   } else if (options.level > Level::Arithmetic) {
     function.addPass(attn::createParallelize());
   }

@@ -12,6 +12,8 @@
 
 #include "ThreadBlock.h"
 
+#include "fa/Schedule/PairedOrder.h"
+
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -97,6 +99,25 @@ bool sim::isAnyTrue(const Datum &predicate) {
 // Work and roles
 //===----------------------------------------------------------------------===//
 
+/// Whether an order says at once which items a block gets.
+static bool hasShares(cta::WorkOp work) {
+  cta::WorkOrder kind = work.getOrder().getKind();
+  return kind == cta::WorkOrder::Balanced || kind == cta::WorkOrder::Paired;
+}
+
+template <typename Compute>
+auto ThreadBlock::withShares(const Team &team, cta::WorkOp work,
+                             Compute compute) const {
+  ValueRange extents = work.getExtents();
+  int64_t firsts = get<int64_t>(team, extents.front()), others = 1;
+  for (Value extent : extents.drop_front())
+    others *= get<int64_t>(team, extent);
+  int64_t blocks = std::min(options.blocks, *items);
+  if (work.getOrder().getKind() == cta::WorkOrder::Paired)
+    return compute(PairedOrder<int64_t>(firsts, others, blocks));
+  return compute(BalancedOrder<int64_t>(firsts, others, blocks));
+}
+
 /// Whether item `item` is this block's. Which block takes an item that is
 /// handed out as blocks become free is drawn: any may be the one.
 bool ThreadBlock::ownsItem(cta::WorkOp work, int64_t item) const {
@@ -125,14 +146,14 @@ ThreadBlock::Step ThreadBlock::enterWork(Team &team, cta::WorkOp work) {
   frame.step = options.blocks ? options.blocks : std::max<int64_t>(total, 1);
   frame.index = number - frame.step;
   frame.end = total;
-  bool isBalanced = work.getOrder().getKind() == cta::WorkOrder::Balanced;
-  if (isBalanced ||
+  if (hasShares(work) ||
       work.getOrder().getPersistence() == cta::Persistence::Dynamic) {
     frame.step = 1;
     frame.index = -1;
   }
-  if (isBalanced)
-    frame.end = getBalancedOrder(team, work).count(number);
+  if (hasShares(work))
+    frame.end =
+        withShares(team, work, [&](auto order) { return order.count(number); });
   team.frames.push_back(frame);
   return nextItem(team, work);
 }
@@ -174,8 +195,9 @@ ThreadBlock::Step ThreadBlock::nextItem(Team &team, cta::WorkOp work) {
     team.frames.pop_back();
     return Step::Next;
   }
-  if (work.getOrder().getKind() == cta::WorkOrder::Balanced) {
-    auto [first, other] = getBalancedOrder(team, work).get(number, frame.index);
+  if (hasShares(work)) {
+    auto [first, other] = withShares(
+        team, work, [&](auto order) { return order.get(number, frame.index); });
     set(team, work.getBody().getArgument(0), first);
     setCoordinates(team, work, /*firstDim=*/1, other);
   } else {
@@ -183,16 +205,6 @@ ThreadBlock::Step ThreadBlock::nextItem(Team &team, cta::WorkOp work) {
   }
   frame.next = frame.block->begin();
   return Step::Jump;
-}
-
-BalancedOrder<int64_t> ThreadBlock::getBalancedOrder(const Team &team,
-                                                     cta::WorkOp work) const {
-  ValueRange extents = work.getExtents();
-  int64_t others = 1;
-  for (Value extent : extents.drop_front())
-    others *= get<int64_t>(team, extent);
-  return {get<int64_t>(team, extents.front()), others,
-          std::min(options.blocks, *items)};
 }
 
 void ThreadBlock::setCoordinates(Team &team, cta::WorkOp work, size_t firstDim,

@@ -18,7 +18,6 @@
 #include "Kernel.h"
 #include "Ring.h"
 
-#include "fa/Schedule/BalancedOrder.h"
 #include "fa/Simulator/CostTable.h"
 
 #include <array>
@@ -170,8 +169,9 @@ private:
   Step nextItem(Team &team, cta::WorkOp work);
   Step enterMarkedWork(Team &team, cta::WorkOp work);
   bool ownsItem(cta::WorkOp work, int64_t item) const;
-  BalancedOrder<int64_t> getBalancedOrder(const Team &team,
-                                          cta::WorkOp work) const;
+  /// What is computed by the order of a work whose items come in shares.
+  template <typename Compute>
+  auto withShares(const Team &team, cta::WorkOp work, Compute compute) const;
   /// Sets the coordinates from `firstDim` on, which `rest` is the number of.
   void setCoordinates(Team &team, cta::WorkOp work, size_t firstDim,
                       int64_t rest);

@@ -79,6 +79,13 @@ struct Case {
   /// Fills the keys that do not count, of K and V on the device.
   void fillUnusedKeys(float even, float odd);
   bool hasUnusedKeys() const { return variant->keysOf != nullptr; }
+  void uploadKeys();
+  /// Fills the keys of every other packed sequence, from the first or the
+  /// second on.
+  void fillSequences(bool isOdd, float even, float odd);
+  /// Whether every other one has the same bits in o and lse as in these.
+  bool hasSameSequences(bool isOdd, const HostTensor &otherO,
+                        const HostTensor &otherLse) const;
 };
 
 class Checker {
@@ -97,6 +104,7 @@ private:
   void checkSplits(size_t index, Case &problem, int32_t splits);
   void launch(size_t index, Case &problem, int32_t splits);
   std::string checkUnusedKeys(size_t index, Case &problem, int32_t splits);
+  std::string checkNeighbours(size_t index, Case &problem, int32_t splits);
   std::vector<Sizes> sizesFor(const rt::Kernel &kernel) const;
   void report(const rt::Kernel &kernel, const Case &problem,
               const Comparison &result);
@@ -150,9 +158,38 @@ Case::Case(const Options &options, const rt::Kernel &kernel, const Sizes &sizes,
 void Case::fillUnusedKeys(float even, float odd) {
   for (int64_t b = 0; b < sizes.batch; ++b)
     for (HostTensor *tensor : {&k, &v})
-      tensor->overwrite(b, variant->keysOf(data, b), even, odd);
+      tensor->overwrite(b, variant->keysOf(data, b), sizes.seqKv, even, odd);
+  uploadKeys();
+}
+
+void Case::uploadKeys() {
   dk.upload(k.bytes().data(), k.bytes().size());
   dv.upload(v.bytes().data(), v.bytes().size());
+}
+
+void Case::fillSequences(bool isOdd, float even, float odd) {
+  int64_t first = 0;
+  for (size_t s = 0; s < data.lengths.size(); ++s) {
+    int64_t end = first + data.lengths[s][1];
+    if (s % 2 == isOdd)
+      for (HostTensor *tensor : {&k, &v})
+        tensor->overwrite(0, first, end, even, odd);
+    first = end;
+  }
+  uploadKeys();
+}
+
+bool Case::hasSameSequences(bool isOdd, const HostTensor &otherO,
+                            const HostTensor &otherLse) const {
+  int64_t first = 0;
+  for (size_t s = 0; s < data.lengths.size(); ++s) {
+    int64_t end = first + data.lengths[s][0];
+    if (s % 2 == isOdd && (!o.hasSameRows(otherO, 0, first, end) ||
+                           !lse.hasSameRows(otherLse, 0, first, end)))
+      return false;
+    first = end;
+  }
+  return true;
 }
 
 fa_forward_params Case::params(const rt::Kernel &kernel) const {
@@ -268,6 +305,25 @@ std::string Checker::checkUnusedKeys(size_t index, Case &problem,
   return "keys past the valid length make a difference";
 }
 
+/// "" where a packed sequence has the same bits beside sequences whose keys are
+/// NaN and infinities, else what differs.
+std::string Checker::checkNeighbours(size_t index, Case &problem,
+                                     int32_t splits) {
+  const HostTensor k = problem.k, v = problem.v, o = problem.o,
+                   lse = problem.lse;
+  std::string fault;
+  for (bool isOdd : {false, true}) {
+    problem.fillSequences(isOdd, std::numeric_limits<float>::quiet_NaN(),
+                          std::numeric_limits<float>::infinity());
+    launch(index, problem, splits);
+    if (!problem.hasSameSequences(!isOdd, o, lse))
+      fault = "the keys of other sequences make a difference";
+    problem.k = k, problem.v = v;
+  }
+  problem.uploadKeys();
+  return fault;
+}
+
 /// Checks a kernel with the runtime's number of parts and another, or the given
 /// one.
 void Checker::checkKernel(size_t index, Case &problem) {
@@ -283,6 +339,8 @@ void Checker::checkSplits(size_t index, Case &problem, int32_t splits) {
   Comparison result = compare(problem.o, problem.lse, problem.reference);
   if (result.passed() && problem.hasUnusedKeys())
     result.fault = checkUnusedKeys(index, problem, splits);
+  if (result.passed() && problem.variant->isPacked)
+    result.fault = checkNeighbours(index, problem, splits);
   Tally &tally = tallies[index];
   ++tally.problems;
   tally.failed += !result.passed();

@@ -88,15 +88,25 @@ static bool setSizes(Options &options, const std::string &text) {
   return true;
 }
 
-static bool setSeqs(Options &options, const std::string &text) {
-  options.seqs.clear();
+/// "1,2,3", each at least 1.
+static bool parseLengths(const std::string &text,
+                         std::vector<int64_t> &lengths) {
+  lengths.clear();
   for (const std::string &entry : split(text, ',')) {
-    int64_t seq;
-    if (!parseInteger(entry, 1, kMaxSize, seq))
+    int64_t length;
+    if (!parseInteger(entry, 1, kMaxSize, length))
       return false;
-    options.seqs.push_back(seq);
+    lengths.push_back(length);
   }
   return true;
+}
+
+static bool setSeqs(Options &options, const std::string &text) {
+  return parseLengths(text, options.seqs);
+}
+
+static bool setLens(Options &options, const std::string &text) {
+  return parseLengths(text, options.lens);
 }
 
 static bool setDistribution(Options &options, const std::string &text) {
@@ -297,6 +307,11 @@ static const Flag kFlags[] = {
      "the first column of the CSV (flashloom)"},
     {"--seqs", "S,...", kTiming, setSeqs,
      "sequence lengths (512,1024,2048,4096,8192,16384; ablate: 1024,4096)"},
+    {"--lens",
+     "L,...",
+     {Verb::Time},
+     setLens,
+     "packed sequences of these lengths alone; FLOPs are summed over them"},
     {"--sq",
      "N",
      {Verb::Time},

@@ -73,6 +73,8 @@ struct Options {
   /// time, ablate and tune.
   std::string name = "flashloom";
   std::vector<int64_t> seqs = {512, 1024, 2048, 4096, 8192, 16384};
+  /// time: packed sequences of these lengths, and nothing else; empty: not.
+  std::vector<int64_t> lens;
   /// Decoding, of so many queries against caches of `seqs` keys; 0: as many
   /// queries as keys.
   int64_t sq = 0;

@@ -52,12 +52,23 @@ void HostTensor::fill(const Distribution &distribution, uint64_t stream) {
   });
 }
 
-void HostTensor::overwrite(int64_t b, int64_t first, float even, float odd) {
+void HostTensor::overwrite(int64_t b, int64_t first, int64_t end, float even,
+                           float odd) {
   for (int64_t h = 0; h < headCount; ++h)
-    for (int64_t s = first; s < rows; ++s) {
+    for (int64_t s = first; s < end; ++s) {
       std::vector<float> values(columns, s % 2 ? odd : even);
       narrow(type, values.data(), row(b, h, s), columns);
     }
+}
+
+bool HostTensor::hasSameRows(const HostTensor &other, int64_t b, int64_t first,
+                             int64_t end) const {
+  for (int64_t h = 0; h < headCount; ++h)
+    for (int64_t s = first; s < end; ++s)
+      if (!std::equal(row(b, h, s), row(b, h, s) + rowBytes(),
+                      other.row(b, h, s)))
+        return false;
+  return true;
 }
 
 std::string HostTensor::touchedGuard() const {

@@ -49,9 +49,14 @@ public:
   /// Draws every element that is not a guard.
   void fill(const Distribution &distribution, uint64_t stream);
 
-  /// Makes all elements of a batch's rows from `first` on `even` or, every
-  /// other row, `odd`.
-  void overwrite(int64_t b, int64_t first, float even, float odd);
+  /// Makes all elements of a batch's rows from `first` to before `end` `even`
+  /// or, every other row, `odd`.
+  void overwrite(int64_t b, int64_t first, int64_t end, float even, float odd);
+
+  /// Whether a batch's rows from `first` to before `end` have the same bits in
+  /// `other`, a tensor of the same sizes and layout.
+  bool hasSameRows(const HostTensor &other, int64_t b, int64_t first,
+                   int64_t end) const;
 
   /// "" where all guard rows still are as they were made, else which is not.
   std::string touchedGuard() const;

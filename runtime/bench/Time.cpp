@@ -24,12 +24,19 @@ using namespace fa::bench;
 
 namespace {
 
+/// The lengths of the cells: those of --seqs, or the longest packed sequence.
+static std::vector<int64_t> seqsOf(const Options &options) {
+  if (options.lens.empty())
+    return options.seqs;
+  return {*std::max_element(options.lens.begin(), options.lens.end())};
+}
+
 class Timer {
 public:
   Timer(const Options &options, rt::Library &library, const Device &device)
       : options(options), library(library), device(device),
-        stopwatch(device,
-                  {options.runs, options.warmup, 0.1, options.timeoutS}),
+        seqs(seqsOf(options)), stopwatch(device, {options.runs, options.warmup,
+                                                  0.1, options.timeoutS}),
         clock(options.verboseClock ? device.pciBusId() : "") {}
 
   int run();
@@ -43,6 +50,7 @@ private:
   const Options &options;
   rt::Library &library;
   const Device &device;
+  const std::vector<int64_t> seqs;
   Stopwatch stopwatch;
   SmClock clock;
 };
@@ -125,7 +133,7 @@ bool Timer::timeCell(size_t index, int64_t seq, const Buffers &buffers) {
 int64_t Timer::mostElements(const std::vector<size_t> &kernels) const {
   int64_t most = 0;
   for (size_t index : kernels)
-    for (int64_t seq : options.seqs) {
+    for (int64_t seq : seqs) {
       Sizes sizes = cellSizes(options, library.kernel(index), seq);
       int64_t rows =
           std::max(sizes.rows(), sizes.batch * sizes.kvHeads * sizes.seqKv);
@@ -171,7 +179,7 @@ int Timer::run() {
   // The kernels of each length, which may have one of its own. Cells that are
   // not decoding's have as many queries as keys.
   std::vector<std::vector<size_t>> kernels;
-  for (int64_t seq : options.seqs)
+  for (int64_t seq : seqs)
     kernels.push_back(
         options.sq ? preferredKernels(library, fitting, options.sq,
                                       options.heads / options.kvHeads)
@@ -184,13 +192,15 @@ int Timer::run() {
                    kernel.name.c_str(), kernel.variant.c_str());
       continue;
     }
+    if (!options.lens.empty() && !findVariant(kernel.variant)->isPacked)
+      continue;
     if (!buffers || buffers->dtype != kernel.dtype) {
       buffers.reset();
       buffers = std::make_unique<Buffers>(device, kernel.dtype, elements,
                                           options.seed);
     }
-    for (size_t n = 0; n < options.seqs.size(); ++n)
-      if (!timeCell(kernels[n][problem], options.seqs[n], *buffers))
+    for (size_t n = 0; n < seqs.size(); ++n)
+      if (!timeCell(kernels[n][problem], seqs[n], *buffers))
         status = kFailed;
   }
   return status;

@@ -99,6 +99,14 @@ static double sharePrefix(const VariantData &data) {
   return sum / double(data.batch);
 }
 
+/// One half of what each sequence has of all rows and keys.
+static double sharePacked(const VariantData &data) {
+  double sum = 0;
+  for (const auto &[queries, keys] : data.lengths)
+    sum += double(queries) * double(keys) / 2;
+  return sum / (double(data.batch) * double(data.seqQ) * double(data.seqKv));
+}
+
 //===----------------------------------------------------------------------===//
 // Scores
 //===----------------------------------------------------------------------===//
@@ -290,9 +298,11 @@ static void fillPackedForCheck(VariantData &data, uint64_t seed) {
   addStarts(data);
 }
 
-/// A batch of one length, one sequence behind the other.
+/// A batch of one length, one sequence behind the other, or the lengths that
+/// are asked for.
 static void fillPackedForTiming(VariantData &data, uint64_t) {
-  data.lengths.assign(data.batch, {data.seqQ, data.seqKv});
+  if (data.lengths.empty())
+    data.lengths.assign(data.batch, {data.seqQ, data.seqKv});
   addStarts(data);
 }
 
@@ -318,8 +328,8 @@ static const Variant kVariants[] = {
      fillPrefix},
     {"cache", seesCache, keepScore, keepScore, shareHalf, fillCacheForCheck,
      fillCacheForTiming, keysOfCache},
-    {"packed", seesPacked, keepScore, keepScore, shareHalf, fillPackedForCheck,
-     fillPackedForTiming, nullptr, /*isPacked=*/true},
+    {"packed", seesPacked, keepScore, keepScore, sharePacked,
+     fillPackedForCheck, fillPackedForTiming, nullptr, /*isPacked=*/true},
 };
 
 const Variant *fa::bench::findVariant(const std::string &name) {

@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <numeric>
 #include <set>
 
 using namespace fa;
@@ -64,6 +65,15 @@ Sizes fa::bench::benchmarkSizes(const rt::Kernel &kernel, int64_t seq) {
 
 Sizes fa::bench::cellSizes(const Options &options, const rt::Kernel &kernel,
                            int64_t seq) {
+  if (!options.lens.empty()) {
+    Sizes sizes = benchmarkSizes(kernel, kTokens);
+    sizes.seqQ =
+        std::accumulate(options.lens.begin(), options.lens.end(), int64_t(0));
+    sizes.seqKv = sizes.seqQ;
+    for (int64_t length : options.lens)
+      sizes.lengths.push_back({length, length});
+    return sizes;
+  }
   if (options.sq == 0)
     return benchmarkSizes(kernel, seq);
   return {options.batch, options.heads,  options.kvHeads, options.sq,

@@ -79,7 +79,8 @@ std::string describeSetup(const Device &device, const rt::Library &library);
 /// Tokens and model width of the benchmark, as in FlashAttention-3's paper.
 inline constexpr int64_t kTokens = 16384, kWidth = 2048;
 
-/// The cell of `time` with `seq` keys: the benchmark's, or decoding's.
+/// The cell of `time` with `seq` keys: the benchmark's, decoding's, or that of
+/// packed sequences of given lengths, whatever `seq` is.
 Sizes cellSizes(const Options &options, const rt::Kernel &kernel, int64_t seq);
 
 /// The benchmark's problem for a kernel and a sequence length.

@@ -51,6 +51,9 @@ TEST(CommandLine, ReadsTimeOptions) {
   EXPECT_EQ(options.directory, "dir");
   EXPECT_EQ(options.name, "mine");
   EXPECT_EQ(options.seqs, (std::vector<int64_t>{128, 256}));
+  EXPECT_TRUE(options.lens.empty());
+  EXPECT_EQ(parsed({"time", "dir", "--lens=1,17"}).lens,
+            (std::vector<int64_t>{1, 17}));
   EXPECT_EQ(options.runs, 5);
   EXPECT_EQ(options.warmup, 0);
   EXPECT_TRUE(options.verboseClock);
@@ -99,8 +102,8 @@ TEST(CommandLine, RefusesWrongValues) {
        {"--sizes=1,2,3,x", "--sizes=", "--seed=-1", "--dist=odd",
         "--layout=sbhd", "--timeout-s=0", "--timeout-s=x", "--timeout-s=nan"})
     EXPECT_NE(errorOf({"check", "a", word}), "") << word;
-  for (const char *word :
-       {"--seqs=0", "--seqs=1,,2", "--runs=0", "--warmup=-1", "--name=a,b"})
+  for (const char *word : {"--seqs=0", "--lens=0", "--seqs=1,,2", "--runs=0",
+                           "--warmup=-1", "--name=a,b"})
     EXPECT_NE(errorOf({"time", "a", word}), "") << word;
 }
 

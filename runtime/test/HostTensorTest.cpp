@@ -42,6 +42,22 @@ TEST(HostTensor, LayoutsHoldTheSameValues) {
   }
 }
 
+TEST(HostTensor, RowsThatAreOverwrittenDiffer) {
+  HostTensor tensor(FA_F16, 1, 3, 9, 8, Layout::Bshd, 1);
+  tensor.fill({}, 9);
+  HostTensor other = tensor;
+  other.overwrite(0, 3, 5, 1, 2);
+  EXPECT_TRUE(tensor.hasSameRows(other, 0, 0, 3));
+  EXPECT_FALSE(tensor.hasSameRows(other, 0, 2, 4));
+  EXPECT_FALSE(tensor.hasSameRows(other, 0, 4, 6));
+  EXPECT_TRUE(tensor.hasSameRows(other, 0, 5, 9));
+  float row[8];
+  other.readRow(0, 2, 3, row);
+  EXPECT_EQ(row[7], 2);
+  other.readRow(0, 2, 4, row);
+  EXPECT_EQ(row[0], 1);
+}
+
 TEST(HostTensor, GuardsAreNanAndWatched) {
   for (Layout layout : {Layout::Bshd, Layout::Bhsd}) {
     HostTensor tensor(FA_BF16, 2, 3, 5, 8, layout, 2);

@@ -9,6 +9,17 @@
 // RUN: fa-run %t/packed.mlir --fa2=br=64 --on=sim --check --q-lens=0,300,210,0 --kv-lens=530,400,210,70 | FileCheck %s
 // RUN: fa-run %t/packed.mlir --fa2=br=64 --on=sim --check --q-lens=65,0,0,64,63,1 --kv-lens=0,9,0,64,128,129 --sim-seed=7 | FileCheck %s
 
+// By --fa3, in twenty orders, with fewer thread blocks than items.
+// DEFINE: %{lens} =
+// DEFINE: %{fa3} = fa-run %t/packed.mlir --fa3=rescale=auto --on=sim --check %{lens} --sim-seed=1 --sim-seeds=20 --sim-blocks=3 | FileCheck %s
+// REDEFINE: %{lens} = --q-lens=1,17,113 --kv-lens=1,17,113
+// RUN: %{fa3}
+// REDEFINE: %{lens} = --q-lens=0,300,0,1,129 --kv-lens=40,0,7,257,128 --sizes=Hq=4,Hkv=2
+// RUN: %{fa3}
+// REDEFINE: %{lens} = --q-lens=76,34,146 --kv-lens=1,1,1
+// RUN: %{fa3}
+// RUN: fa-run %t/cache.mlir --fa3=rescale=auto --on=sim --check --sizes=B=3,Hq=4,Sq=33,Skv=200 --kv-lens=0,17,200 --sim-seed=1 --sim-seeds=20 --sim-blocks=3 | FileCheck %s
+
 // CHECK: o {{.*}}: ok
 // CHECK: lse {{.*}}: ok
 

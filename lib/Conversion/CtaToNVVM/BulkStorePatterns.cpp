@@ -7,7 +7,7 @@
 //
 // A 16-bit fragment goes through the swizzled tile in shared memory that the
 // layout found for it: the team writes it by stmatrix, and one thread's one
-// instruction stores it, leaving out the rows that the tensor does not have.
+// instruction stores it, leaving out the rows from the end on.
 //
 //===----------------------------------------------------------------------===//
 

@@ -101,13 +101,17 @@ mlir::LogicalResult layOutHopper(HopperKernel &kernel);
 std::string whyNoTensorMap(mlir::Value memref, mlir::ValueRange indices,
                            cta::TileType tile);
 /// Adds the tensor maps of all copies, loads and bulk stores as parameters of
-/// the kernel, and lists them in its attribute.
+/// the kernel, and lists them in its attribute. Leaves out of those operations
+/// what their maps know: an end that is the argument's own.
 void addTensorMaps(HopperKernel &kernel);
 /// A tensor map, and the tiles that are moved by it.
 struct MappedTile {
   mlir::Value map;
   cta::TileType tile;
   bool isBySegments; ///< one instruction moves a segment, else the tile
+  mlir::Value memref;
+  /// Before which row its rows end; null where they do with the argument's.
+  mlir::Value rowEnd;
 };
 /// The tensor map of a copy, load or bulk store, which may be a clone of one
 /// that was there then.

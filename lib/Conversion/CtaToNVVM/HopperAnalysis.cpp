@@ -13,7 +13,6 @@
 #include "Hopper.h"
 #include "fa/Conversion/CtaToNVVM/WgmmaDescriptor.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;
@@ -200,26 +199,11 @@ static LogicalResult checkWait(HopperKernel &kernel, cta::WaitOp op) {
 // Loads
 //===----------------------------------------------------------------------===//
 
-/// Whether `end` is the number of rows of an argument, which the tensor map
-/// knows.
-static bool isRowCount(Value end, Value source) {
-  if (!end)
-    return true;
-  auto dim = end.getDefiningOp<memref::DimOp>();
-  int64_t rowDim = cast<MemRefType>(source.getType()).getRank() - 2;
-  return dim && isa<BlockArgument>(dim.getSource()) &&
-         dim.getConstantIndex() == rowDim;
-}
-
 static LogicalResult checkTransfer(Operation *op, Value source,
-                                   ValueRange indices, Value end,
-                                   cta::TileType tile) {
+                                   ValueRange indices, cta::TileType tile) {
   std::string reason = whyNoTensorMap(source, indices, tile);
   if (!reason.empty())
     return op->emitOpError("has no sm_90 form: ") << reason;
-  if (!isRowCount(end, source))
-    return op->emitOpError("has no sm_90 form with rows that end before the "
-                           "tensor does");
   return success();
 }
 
@@ -228,7 +212,7 @@ static LogicalResult checkLoad(HopperKernel &kernel, cta::LoadOp op) {
       kernel.getRole(op).teams > 1)
     return op.emitOpError("has no sm_90 form for several teams of one of "
                           "several roles; a ring has");
-  return checkTransfer(op, op.getSource(), op.getIndices(), op.getRowEnd(),
+  return checkTransfer(op, op.getSource(), op.getIndices(),
                        op.getTile().getType());
 }
 
@@ -261,7 +245,7 @@ LogicalResult fa::analyseHopper(HopperKernel &kernel) {
       checked = checkLoad(kernel, load);
     else if (auto copy = dyn_cast<cta::CopyOp>(op))
       checked = checkTransfer(copy, copy.getSource(), copy.getIndices(),
-                              copy.getRowEnd(), copy.getTile().getType());
+                              copy.getTile().getType());
     else if (auto work = dyn_cast<cta::WorkOp>(op))
       checked = checkWork(work);
     else if (auto branch = dyn_cast<cta::IfAnyOp>(op))

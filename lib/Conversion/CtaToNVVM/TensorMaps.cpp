@@ -13,12 +13,19 @@
 // is, an instruction moves one of them, at {column, row, 0, head, batch}: what
 // lies beyond the row is read as 0 and not written.
 //
+// Rows past the tensor's end are read as 0 and not written. So are rows past an
+// end that the program names, where one sequence's rows are followed by those
+// of another: the map then has rows and ends as two dimensions that both go
+// from row to row, and the place at which a tile begins in the one follows from
+// the other: {column, rows + row - end, end, head, batch}.
+//
 //===----------------------------------------------------------------------===//
 
 #include "Builders.h"
 #include "GlobalMatrix.h"
 #include "Hopper.h"
 #include "fa/Dialect/Cta/IR/Multiples.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
@@ -86,33 +93,59 @@ namespace {
 /// What a load, a copy or a bulk store moves.
 struct Transfer {
   Value memref; ///< null: the operation is none of them
+  Value rowEnd; ///< null: the memref's
   cta::TileType tile;
 };
 } // namespace
 
 static Transfer getTransfer(const HopperKernel &kernel, Operation *op) {
   if (auto load = dyn_cast<cta::LoadOp>(op))
-    return {load.getSource(), load.getTile().getType()};
+    return {load.getSource(), load.getRowEnd(), load.getTile().getType()};
   if (auto copy = dyn_cast<cta::CopyOp>(op))
-    return {copy.getSource(), copy.getTile().getType()};
+    return {copy.getSource(), copy.getRowEnd(), copy.getTile().getType()};
   auto store = dyn_cast<cta::StoreOp>(op);
   auto place = kernel.bulkStores.find(op);
   if (!store || place == kernel.bulkStores.end())
     return {};
-  return {store.getDestination(), place->second.tile};
+  return {store.getDestination(), store.getRowEnd(), place->second.tile};
+}
+
+/// Leaves out the end of the rows that `op` moves in `memref` where it is the
+/// number of rows of an argument, which the map knows.
+static void dropKnownEnd(Value memref, MutableOperandRange rowEnd) {
+  auto dim = rowEnd.empty() ? memref::DimOp()
+                            : rowEnd[0].get().getDefiningOp<memref::DimOp>();
+  int64_t rowDim = cast<MemRefType>(memref.getType()).getRank() - 2;
+  if (dim && isa<BlockArgument>(dim.getSource()) &&
+      dim.getConstantIndex() == rowDim)
+    rowEnd.clear();
+}
+
+static void dropKnownEnds(HopperKernel &kernel) {
+  kernel.func.walk([&](Operation *op) {
+    if (auto load = dyn_cast<cta::LoadOp>(op))
+      dropKnownEnd(load.getSource(), load.getRowEndMutable());
+    else if (auto copy = dyn_cast<cta::CopyOp>(op))
+      dropKnownEnd(copy.getSource(), copy.getRowEndMutable());
+    else if (kernel.bulkStores.contains(op))
+      dropKnownEnd(cast<cta::StoreOp>(op).getDestination(),
+                   cast<cta::StoreOp>(op).getRowEndMutable());
+  });
 }
 
 static cta::TensorMapAttr describeMap(const Transfer &transfer) {
   return cta::TensorMapAttr::get(
       transfer.memref.getContext(),
       cast<BlockArgument>(transfer.memref).getArgNumber(),
-      transfer.tile.getRows(), transfer.tile.getCols(), kSegmentBytes);
+      transfer.tile.getRows(), transfer.tile.getCols(), kSegmentBytes,
+      bool(transfer.rowEnd));
 }
 
 void fa::addTensorMaps(HopperKernel &kernel) {
   gpu::GPUFuncOp func = kernel.func;
   MLIRContext *context = func.getContext();
   // 1. Which maps there are.
+  dropKnownEnds(kernel);
   llvm::SetVector<Attribute> maps;
   func.walk([&](Operation *op) {
     Transfer transfer = getTransfer(kernel, op);
@@ -134,7 +167,9 @@ void fa::addTensorMaps(HopperKernel &kernel) {
 MappedTile fa::getTensorMap(const HopperKernel &kernel, Operation *op) {
   Transfer transfer = getTransfer(kernel, op);
   return {kernel.tensorMaps.lookup(describeMap(transfer)), transfer.tile,
-          isMovedBySegments(transfer.memref.getType(), transfer.tile)};
+          transfer.rowEnd ||
+              isMovedBySegments(transfer.memref.getType(), transfer.tile),
+          transfer.memref, transfer.rowEnd};
 }
 
 /// The bytes of a tensor map, and how its parameter is aligned.
@@ -164,6 +199,19 @@ void fa::markTensorMaps(gpu::GPUModuleOp module) {
 // Instructions
 //===----------------------------------------------------------------------===//
 
+/// Changes the coordinates of rows and of what lies behind them to those of
+/// rows that end where the tile's do.
+static void addRowEnd(ImplicitLocOpBuilder &b, const MappedTile &mapped,
+                      int64_t rowDim, MutableArrayRef<Value> coordinates) {
+  I32Builder i{b};
+  auto data = memref::ExtractStridedMetadataOp::create(b, mapped.memref);
+  Value rows = i.fromIndex(data.getSizes()[rowDim]);
+  Value end = i.fromIndex(mapped.rowEnd);
+  Value before = arith::SubIOp::create(b, rows, end);
+  coordinates[1] = arith::AddIOp::create(b, before, coordinates[1]);
+  coordinates[2] = end;
+}
+
 /// The map's coordinates of segment `number` of the tile at `indices`: of a
 /// batch, a head, a row and a column, of which the first ones may be missing.
 static SmallVector<Value> buildMapCoordinates(ImplicitLocOpBuilder &b,
@@ -186,6 +234,8 @@ static SmallVector<Value> buildMapCoordinates(ImplicitLocOpBuilder &b,
   others.resize(kMaxRank - 1, i.constant(0));
   coordinates[1] = others[0];
   coordinates.append({others[1], others[2]});
+  if (mapped.rowEnd)
+    addRowEnd(b, mapped, indices.size() - 2, coordinates);
   return coordinates;
 }
 

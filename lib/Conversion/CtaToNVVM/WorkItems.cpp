@@ -16,7 +16,7 @@
 #include "Builders.h"
 #include "I32Expr.h"
 #include "Lowering.h"
-#include "fa/Schedule/BalancedOrder.h"
+#include "fa/Schedule/PairedOrder.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "llvm/ADT/SetVector.h"
@@ -139,14 +139,15 @@ static Value buildLoop(ImplicitLocOpBuilder &b, Value first, Value end,
   return loop.getInductionVar();
 }
 
-/// Equal shares of items that grow with their first coordinate.
-static BlockItem buildBalancedItems(ImplicitLocOpBuilder &b, cta::WorkOp work,
-                                    Value block, Value blocks) {
+/// The block's share of items by `Order`.
+template <template <typename> class Order>
+static BlockItem buildShare(ImplicitLocOpBuilder &b, cta::WorkOp work,
+                            Value block, Value blocks) {
   I32Builder i{b};
   ValueRange others = work.getExtents().drop_front();
   auto expr = [&](Value value) { return I32Expr{&b, value}; };
-  BalancedOrder<I32Expr> order(expr(i.fromIndex(work.getExtents().front())),
-                               expr(multiplyAll(b, others)), expr(blocks));
+  Order<I32Expr> order(expr(i.fromIndex(work.getExtents().front())),
+                       expr(multiplyAll(b, others)), expr(blocks));
   Value number = buildLoop(b, i.constant(0), order.count(expr(block)).value,
                            i.constant(1));
   auto [first, other] = order.get(expr(block), expr(number));
@@ -164,7 +165,9 @@ BlockItem fa::buildItems(ImplicitLocOpBuilder &b, cta::WorkOp work,
     return {buildCoordinates(b, work, block, group), I32Builder{b}.constant(0)};
   Value blocks = NVVM::GridDimXOp::create(b, b.getI32Type());
   if (work.getOrder().getKind() == cta::WorkOrder::Balanced)
-    return buildBalancedItems(b, work, block, blocks);
+    return buildShare<BalancedOrder>(b, work, block, blocks);
+  if (work.getOrder().getKind() == cta::WorkOrder::Paired)
+    return buildShare<PairedOrder>(b, work, block, blocks);
   Value items = multiplyAll(b, work.getExtents());
   Value item = buildLoop(b, block, items, blocks);
   Value number =

@@ -77,21 +77,6 @@ gpu.module @kernels {
 
 !t = !cta.tile<64x64xbf16, swizzle = 128>
 !m = memref<?x64xbf16>
-gpu.module @kernels {
-  gpu.func @f(%K: !m, %n: index) kernel {
-    %c0 = arith.constant 0 : index
-    cta.role "a" teams(%w in 1) warps(4) {
-      // expected-error @below {{'cta.load' op has no sm_90 form with rows that end before the tensor does}}
-      %k = cta.load each %K[%c0, %c0] until %n : !m -> !t
-    }
-    gpu.return
-  }
-}
-
-// -----
-
-!t = !cta.tile<64x64xbf16, swizzle = 128>
-!m = memref<?x64xbf16>
 !r = !cta.ring<1, !t>
 gpu.module @kernels {
   gpu.func @f(%K: !m) kernel {

@@ -1,4 +1,5 @@
 // RUN: fa-opt %s "--choose-schedule=br=64 bc=64" --tile --interchange --flatten-sequences -split-input-file | FileCheck %s
+// RUN: fa-opt %s "--choose-schedule=br=64 bc=64" --tile --interchange --flatten-sequences=pairs -split-input-file | FileCheck %s --check-prefix=PAIRS
 
 // A cache: one loop over blocks of queries, heads and batches.
 // CHECK-LABEL: func.func @cache(
@@ -45,6 +46,20 @@ func.func @cache(%q: tensor<?x?x?x64xf16>, %k: tensor<?x?x?x64xf16>, %v: tensor<
 // CHECK: lens(%[[ROWS]], %[[KEYS]])
 // CHECK: %[[ROW:.*]] = arith.addi %[[FIRST]], %[[I]]
 // CHECK: tensor.parallel_insert_slice %{{.*}} into %{{.*}}[%[[H]], %[[ROW]], 0]
+// In pairs: the last block, the first, the last but one, the second.
+// PAIRS-LABEL: func.func @packed(
+// PAIRS: scf.forall (%[[SLOT:.*]], %{{.*}}) in
+// PAIRS: %[[NUMBER:.*]] = arith.subi %[[SLOT]], %{{.*}} : index
+// PAIRS: %[[EXISTS:.*]] = arith.andi
+// PAIRS: %[[COUNT:.*]] = arith.ceildivui %{{.*}}, %c64
+// PAIRS: %[[LAST:.*]] = arith.subi %[[COUNT]], %c1
+// PAIRS: %[[PAIR:.*]] = arith.divui %[[NUMBER]], %c2
+// PAIRS: %[[SIDE:.*]] = arith.remui %[[NUMBER]], %c2
+// PAIRS: %[[LATER:.*]] = arith.cmpi eq, %[[SIDE]], %c0
+// PAIRS: %[[BACK:.*]] = arith.subi %[[LAST]], %[[PAIR]]
+// PAIRS: %[[BLOCK:.*]] = arith.select %[[LATER]], %[[BACK]], %[[PAIR]]
+// PAIRS: %[[FIRST:.*]] = arith.muli %[[BLOCK]], %c64
+// PAIRS: arith.select %[[EXISTS]], %[[FIRST]], %c0
 func.func @packed(%q: tensor<?x?x64xf16>, %k: tensor<?x?x64xf16>, %v: tensor<?x?x64xf16>, %cq: tensor<?xi32>, %ck: tensor<?xi32>)
     -> (tensor<?x?x64xf16>, tensor<?x?xf32>) {
   %o, %lse = attn.forward ins(%q, %k, %v : tensor<?x?x64xf16>, tensor<?x?x64xf16>, tensor<?x?x64xf16>)

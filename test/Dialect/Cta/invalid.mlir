@@ -50,6 +50,11 @@ func.func private @f() attributes {a = #cta.order<balanced>}
 
 // -----
 
+// expected-error @below {{expects a paired order to be persistent = static without group_bytes}}
+func.func private @f() attributes {a = #cta.order<paired>}
+
+// -----
+
 // expected-error @below {{expects a balanced order to be persistent = static without group_bytes}}
 func.func private @f() attributes {a = #cta.order<balanced, group_bytes = 1024, persistent = static>}
 
@@ -60,7 +65,7 @@ func.func private @f() attributes {a = #cta.order<lpt, group_bytes = -1>}
 
 // -----
 
-// expected-error @below {{expected natural, lpt or balanced, found 'random'}}
+// expected-error @below {{expected natural, lpt, balanced or paired, found 'random'}}
 func.func private @f() attributes {a = #cta.order<random>}
 
 // -----

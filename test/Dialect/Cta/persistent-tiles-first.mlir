@@ -103,4 +103,41 @@ gpu.module @kernels {
     }
     gpu.return
   }
+
+  // A loop that looks up where the tiles are is not the one that loads them.
+  // CHECK-LABEL: gpu.func @searched
+  // CHECK: %[[AT:.*]] = scf.for
+  // CHECK: scf.if
+  // CHECK-NEXT: cta.acquire
+  // CHECK-NEXT: cta.copy %{{.*}}[%[[AT]], %c0]
+  // CHECK-NEXT: }
+  // CHECK-NEXT: cta.acquire
+  // CHECK-NEXT: cta.copy
+  // CHECK-NEXT: scf.if
+  gpu.func @searched(%n: index, %table: memref<?xindex>, %q: memref<?x64xbf16>, %k: memref<?x64xbf16>, %v: memref<?x64xbf16>) kernel {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c64 = arith.constant 64 : index
+    %qs = cta.ring : !cta.ring<1, !q>
+    %ks = cta.ring : !cta.ring<2, !t>
+    %vs = cta.ring : !cta.ring<2, !t>
+    cta.role "load" teams(%w in 1) warps(4) {
+      cta.work (%b) in (%n) order(#cta.order<natural>) {
+        %at = scf.for %i = %c0 to %n step %c1 iter_args(%low = %c0) -> (index) {
+          %entry = memref.load %table[%i] : memref<?xindex>
+          %next = arith.minsi %entry, %low : index
+          scf.yield %next : index
+        }
+        %e0 = cta.acquire %qs : !cta.ring<1, !q>
+        cta.copy %q[%b, %c0] to %e0 : memref<?x64xbf16>, !q
+        scf.for %j = %at to %n step %c64 {
+          %e1 = cta.acquire %ks : !cta.ring<2, !t>
+          cta.copy %k[%j, %c0] to %e1 : memref<?x64xbf16>, !t
+          %e2 = cta.acquire %vs : !cta.ring<2, !t>
+          cta.copy %v[%j, %c0] to %e2 : memref<?x64xbf16>, !t
+        }
+      }
+    }
+    gpu.return
+  }
 }

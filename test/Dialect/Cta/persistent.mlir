@@ -42,6 +42,41 @@ gpu.module @kernels {
     gpu.return
   }
 
+  // Where an item's sequence is searched in a table by its number, items do not grow with it: both roles run pairs of
+  // neighbours. A table that is read at the number, as lists of blocks are, changes nothing.
+  // CHECK-LABEL: gpu.func @searched(
+  // STATIC-COUNT-2: order(#cta.order<paired, persistent = static>)
+  gpu.func @searched(%n: index, %table: memref<?xindex>) kernel {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    cta.role "load" teams(%w in 1) warps(4) {
+      cta.work (%b, %h) in (%n, %n) order(#cta.order<lpt>) {
+        %at = scf.for %i = %c0 to %n step %c1 iter_args(%low = %c0) -> (index) {
+          %entry = memref.load %table[%i] : memref<?xindex>
+          %isLow = arith.cmpi sle, %entry, %b : index
+          %next = arith.select %isLow, %i, %low : index
+          scf.yield %next : index
+        }
+      }
+    }
+    cta.role "compute" teams(%w in 2) warps(4) {
+      cta.work (%b, %h) in (%n, %n) order(#cta.order<lpt>) {
+      }
+    }
+    gpu.return
+  }
+
+  // CHECK-LABEL: gpu.func @read(
+  // STATIC: order(#cta.order<balanced, persistent = static>)
+  gpu.func @read(%n: index, %table: memref<?xindex>) kernel {
+    cta.role "load" teams(%w in 1) warps(4) {
+      cta.work (%b, %h) in (%n, %n) order(#cta.order<lpt>) {
+        %length = memref.load %table[%b] : memref<?xindex>
+      }
+    }
+    gpu.return
+  }
+
   // What is filled once an item gets a stage for the next item's, as far as shared memory goes: not a ring that is
   // filled in a loop, and not the second of two where only one fits beside the tiles by which the result goes out.
   // CHECK-LABEL: gpu.func @next_item

@@ -120,4 +120,48 @@ gpu.module @kernels {
     }
     gpu.return
   }
+
+  // Where a tile lies may be searched in a table first: both roles do.
+  // CHECK-LABEL: gpu.func @searched
+  // CHECK: cta.role "load"
+  // CHECK:   %[[AT:.*]] = scf.for {{.*}} iter_args
+  // CHECK:     memref.load
+  // CHECK:     scf.yield
+  // CHECK:   scf.for %[[J:.*]] = %[[AT]] to
+  // CHECK:     cta.copy %{{.*}}[%c0, %[[J]], %c0]
+  // CHECK: cta.role "compute"
+  // CHECK:   scf.for {{.*}} iter_args
+  // CHECK:     memref.load
+  // CHECK:     scf.yield
+  gpu.func @searched(%K: !m, %I: memref<?xindex>, %O: memref<?x?x128xf32>) kernel {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c5 = arith.constant 5 : index
+    %c128 = arith.constant 128 : index
+    %z = arith.constant dense<0.0> : !s
+    %n = memref.dim %K, %c1 : !m
+    %ring = cta.ring : !ring
+    cta.work (%b) in (%n) order(#cta.order<natural>) {
+      cta.role "all" teams(%w in 2) warps(4) {
+        %at = scf.for %i = %c0 to %c5 step %c1 iter_args(%low = %c0) -> (index) {
+          %entry = memref.load %I[%i] : memref<?xindex>
+          %isLow = arith.cmpi sle, %entry, %b : index
+          %next = arith.select %isLow, %i, %low : index
+          scf.yield %next : index
+        }
+        %q = cta.load each %K[%c0, %b, %c0] : !m -> !qt
+        %r = scf.for %j = %at to %n step %c128 iter_args(%a = %z) -> (!s) {
+          %e = cta.acquire %ring : !ring
+          cta.copy %K[%c0, %j, %c0] to %e : !m, !kt
+          %k = cta.consume %ring : !ring
+          %f = cta.mma %q, transpose %k into %a : !qt, !kt -> !cta.flight<64x128xf32>
+          %s = cta.wait %f : !cta.flight<64x128xf32>
+          cta.release %k : !kt
+          scf.yield %s : !s
+        }
+        cta.store %r, %O[%c0, %b, %c0] : !s, memref<?x?x128xf32>
+      }
+    }
+    gpu.return
+  }
 }

@@ -44,8 +44,9 @@ namespace {
 class SequenceFlattener {
 public:
   SequenceFlattener(RewriterBase &rewriter, scf::ForallOp outer,
-                    scf::ForallOp inner)
-      : rewriter(rewriter), loc(outer.getLoc()), outer(outer), inner(inner) {}
+                    scf::ForallOp inner, bool pairs)
+      : rewriter(rewriter), loc(outer.getLoc()), outer(outer), inner(inner),
+        pairs(pairs) {}
 
   std::string findObstacle();
   scf::ForallOp run();
@@ -67,6 +68,7 @@ private:
   Value buildSequence(Value slot);
   Value buildSlotStart(Value sequence);
   void cloneOuter();
+  Value buildPairedBlock(Value number, Value rows);
   void enterSlot(Value slot);
   void cloneInner(scf::ForallOp flat);
   void composeSlice(tensor::ExtractSliceOp slice, BlockArgument dest);
@@ -78,6 +80,7 @@ private:
   RewriterBase &rewriter;
   Location loc;
   scf::ForallOp outer, inner;
+  bool pairs; ///< slots alternate a sequence's last blocks and its first
   IRMapping mapping;
   Value starts; ///< the first rows of packed sequences; null: all of one length
 };
@@ -216,20 +219,37 @@ Value SequenceFlattener::buildSequence(Value slot) {
   return search.getResult(0);
 }
 
+/// The block in slot `number` of a sequence with so many rows: the last one,
+/// the first, the last but one, the second and so on.
+Value SequenceFlattener::buildPairedBlock(Value number, Value rows) {
+  Value blocks = arith::CeilDivUIOp::create(
+      rewriter, loc, rows, materialize(inner.getMixedStep().front()));
+  Value last = arith::SubIOp::create(rewriter, loc, blocks, constant(1));
+  Value pair = arith::DivUIOp::create(rewriter, loc, number, constant(2));
+  Value side = arith::RemUIOp::create(rewriter, loc, number, constant(2));
+  Value isLater = arith::CmpIOp::create(rewriter, loc, arith::CmpIPredicate::eq,
+                                        side, constant(0));
+  Value later = arith::SubIOp::create(rewriter, loc, last, pair);
+  return arith::SelectOp::create(rewriter, loc, isLater, later, pair);
+}
+
 /// Maps what one sequence's blocks use for those of `slot`, whose sequence is
 /// mapped. A slot without a block becomes a block without rows or keys.
 void SequenceFlattener::enterSlot(Value slot) {
   Value sequence = mapping.lookup(outer.getInductionVar(0));
   Value number =
       arith::SubIOp::create(rewriter, loc, slot, buildSlotStart(sequence));
-  Value first = arith::MulIOp::create(
-      rewriter, loc, number, materialize(inner.getMixedStep().front()));
+  Value step = materialize(inner.getMixedStep().front());
+  Value first = arith::MulIOp::create(rewriter, loc, number, step);
   Value rows = cast<Value>(inner.getMixedUpperBound().front());
   Value isLow = arith::CmpIOp::create(rewriter, loc, arith::CmpIPredicate::sge,
                                       number, constant(0));
   Value isHigh = arith::CmpIOp::create(rewriter, loc, arith::CmpIPredicate::slt,
                                        first, mapping.lookup(rows));
   Value exists = arith::AndIOp::create(rewriter, loc, isLow, isHigh);
+  if (pairs)
+    first = arith::MulIOp::create(
+        rewriter, loc, buildPairedBlock(number, mapping.lookup(rows)), step);
   Value zero = constant(0);
   auto orNone = [&](Value value) -> Value {
     return arith::SelectOp::create(rewriter, loc, exists, value, zero);
@@ -385,10 +405,11 @@ scf::ForallOp SequenceFlattener::run() {
 FailureOr<scf::ForallOp> fa::attn::flattenSequences(RewriterBase &rewriter,
                                                     scf::ForallOp outer,
                                                     scf::ForallOp inner,
-                                                    std::string &reason) {
+                                                    std::string &reason,
+                                                    bool pairs) {
   OpBuilder::InsertionGuard guard(rewriter);
   rewriter.setInsertionPoint(outer);
-  SequenceFlattener flattener(rewriter, outer, inner);
+  SequenceFlattener flattener(rewriter, outer, inner, pairs);
   reason = flattener.findObstacle();
   if (!reason.empty())
     return failure();
@@ -411,7 +432,7 @@ struct FlattenSequencesPass
     for (scf::ForallOp inner : inners) {
       auto outer = cast<scf::ForallOp>(inner->getParentOp());
       std::string reason;
-      if (succeeded(flattenSequences(rewriter, outer, inner, reason))) {
+      if (succeeded(flattenSequences(rewriter, outer, inner, reason, pairs))) {
         ++numFlattened;
         hasChanged = true;
         remarkDecision(getOperation(), "flatten-sequences", "loops")

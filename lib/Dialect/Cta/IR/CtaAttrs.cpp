@@ -31,7 +31,7 @@ Attribute OrderAttr::parse(AsmParser &parser, Type) {
   if (parser.parseLess())
     return {};
   FailureOr<WorkOrder> kind =
-      parseEnum(parser, symbolizeWorkOrder, "natural, lpt or balanced");
+      parseEnum(parser, symbolizeWorkOrder, "natural, lpt, balanced or paired");
   if (failed(kind))
     return {};
   int64_t groupBytes = 0;
@@ -70,10 +70,11 @@ LogicalResult OrderAttr::verify(function_ref<InFlightDiagnostic()> emitError,
   if (groupBytes < 0)
     return emitError() << "expects group_bytes of at least 0, but found "
                        << groupBytes;
-  if (kind == WorkOrder::Balanced &&
-      (persistence != Persistence::Static || groupBytes))
-    return emitError() << "expects a balanced order to be persistent = static "
-                          "without group_bytes";
+  bool isShared = kind == WorkOrder::Balanced || kind == WorkOrder::Paired;
+  if (isShared && (persistence != Persistence::Static || groupBytes))
+    return emitError() << "expects a " << stringifyWorkOrder(kind)
+                       << " order to be persistent = static without "
+                          "group_bytes";
   return success();
 }
 
@@ -97,7 +98,8 @@ static constexpr int64_t kMaxBoxRows = 256;
 
 LogicalResult
 TensorMapAttr::verify(function_ref<InFlightDiagnostic()> emitError, int64_t arg,
-                      int64_t rows, int64_t cols, int64_t swizzle) {
+                      int64_t rows, int64_t cols, int64_t swizzle,
+                      bool /*until*/) {
   if (arg < 0)
     return emitError() << "expects arg of at least 0, but found " << arg;
   if (rows < 1 || rows > kMaxBoxRows || cols < 1)

@@ -84,6 +84,14 @@ static Value getFilledRing(Operation *op) {
   return acquire ? acquire.getRing() : Value();
 }
 
+/// `op` as a loop whose rounds copy tiles, else null: other loops look up where
+/// an item's tiles are.
+static scf::ForOp findCopyingLoop(Operation *op) {
+  auto loop = dyn_cast<scf::ForOp>(op);
+  bool copies = loop && !loop.getBody()->getOps<cta::CopyOp>().empty();
+  return copies ? loop : scf::ForOp();
+}
+
 static bool hasOneStage(Value ring) {
   return cast<cta::RingType>(ring.getType()).getStages() == 1;
 }
@@ -107,7 +115,7 @@ bool fa::putFirstTileFirst(cta::WorkOp work) {
   SmallVector<Operation *> once;
   scf::ForOp loop;
   for (Operation &op : work.getBody().front()) {
-    if ((loop = dyn_cast<scf::ForOp>(op)))
+    if ((loop = findCopyingLoop(&op)))
       break;
     Value ring = getFilledRing(&op);
     if (ring && hasOneStage(ring))
@@ -116,8 +124,6 @@ bool fa::putFirstTileFirst(cta::WorkOp work) {
   if (once.empty() || !loop || loop.getNumResults() != 0)
     return false;
   auto copies = loop.getBody()->getOps<cta::CopyOp>();
-  if (copies.empty())
-    return false;
   Operation *first = *copies.begin();
   Value ring = getFilledRing(first);
   // What stands before the first copy is done in both parts of its round.

@@ -18,6 +18,10 @@
 #include "fa/Support/GpuModules.h"
 #include "fa/Support/Remarks.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
 using namespace mlir;
 
 namespace fa {
@@ -30,6 +34,24 @@ using namespace fa;
 //===----------------------------------------------------------------------===//
 // The pass
 //===----------------------------------------------------------------------===//
+
+/// Whether what an item of `work` is, is searched in a table by the first
+/// coordinate: a sequence's blocks follow those of another one then, and do not
+/// grow from the first to the last.
+static bool isSearched(cta::WorkOp work) {
+  Value first = work.getBody().getArgument(0);
+  return llvm::any_of(
+      work.getBody().front().getOps<scf::ForOp>(), [&](scf::ForOp loop) {
+        bool compares = false, reads = false, acts = false;
+        loop.walk([&](Operation *op) {
+          compares |= isa<arith::CmpIOp>(op) &&
+                      llvm::is_contained(op->getOperands(), first);
+          reads |= isa<memref::LoadOp>(op);
+          acts |= isa_and_nonnull<cta::CtaDialect>(op->getDialect());
+        });
+        return compares && reads && !acts;
+      });
+}
 
 namespace {
 struct Persistent : public fa::impl::PersistentBase<Persistent> {
@@ -62,9 +84,11 @@ private:
           << groupBytes.getValue();
       return signalPassFailure();
     }
+    // All roles go through the items in one order.
+    bool areSearched = llvm::any_of(works, isSearched);
     for (cta::WorkOp work : works) {
       cta::OrderAttr order = work.getOrder();
-      work.setOrderAttr(makePersistent(order));
+      work.setOrderAttr(makePersistent(order, areSearched));
     }
     int64_t rings = stageNextItem(func, sharedBytes);
     numRings += rings;
@@ -83,13 +107,13 @@ private:
 
   /// Items of unequal length are handed out in groups of heads, or shared out
   /// beforehand; the shares' pairs are of few heads at a time anyway.
-  cta::OrderAttr makePersistent(cta::OrderAttr order) const {
+  cta::OrderAttr makePersistent(cta::OrderAttr order, bool areSearched) const {
     cta::WorkOrder kind = order.getKind();
     int64_t bytes = order.getGroupBytes();
     if (kind == cta::WorkOrder::LPT && dynamic && bytes == 0)
       bytes = groupBytes;
     if (kind == cta::WorkOrder::LPT && !dynamic) {
-      kind = cta::WorkOrder::Balanced;
+      kind = areSearched ? cta::WorkOrder::Paired : cta::WorkOrder::Balanced;
       bytes = 0;
     }
     return cta::OrderAttr::get(order.getContext(), kind, bytes,

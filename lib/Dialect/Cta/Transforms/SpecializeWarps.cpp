@@ -147,12 +147,21 @@ LogicalResult RoleSplit::checkShared(Operation *op, ValueRange values,
   return success();
 }
 
-/// Whether the loading role may compute `op` again.
+/// Whether the loading role may compute `op` again: scalars, by loops as well,
+/// that need nothing but scalars and tables.
 static bool isRepeatable(Operation &op) {
-  bool isScalar = llvm::all_of(op.getResultTypes(), [](Type type) {
-    return type.isIntOrIndexOrFloat();
-  });
-  return isScalar && (isMemoryEffectFree(&op) || isa<memref::LoadOp>(op));
+  return !op.walk([](Operation *inner) {
+              bool isScalar =
+                  llvm::all_of(inner->getResultTypes(), [](Type type) {
+                    return type.isIntOrIndexOrFloat();
+                  });
+              bool isPure =
+                  isa<memref::LoadOp>(inner) ||
+                  inner->hasTrait<OpTrait::HasRecursiveMemoryEffects>() ||
+                  isMemoryEffectFree(inner);
+              return isScalar && isPure ? WalkResult::advance()
+                                        : WalkResult::interrupt();
+            }).wasInterrupted();
 }
 
 void RoleSplit::cloneScalar(Operation &op) {

@@ -71,13 +71,13 @@ def CheckSupport : Pass<"check-support", "::mlir::func::FuncOp"> {
     option's name, before a pass far below meets what it cannot lower. The
     options are what the pipeline refuses.
 
-    Before, with `pipeline=fa3 packed=true`:
+    Before, with `pipeline=fa1 packed=true`:
     ```mlir
     %o, %lse = attn.forward ins(%q, %k, %v) cu_seqlens(%cq, %ck) ...
     ```
     After:
     ```
-    error: 'attn.forward' op --fa3 makes no kernels of packed sequences
+    error: 'attn.forward' op --fa1 makes no kernels of packed sequences
       (cu_seqlens): use --fa2
     ```
   }];
@@ -250,6 +250,11 @@ def FlattenSequences : Pass<"flatten-sequences", "::mlir::func::FuncOp"> {
     before the launch, and a launch that was recorded stays right when lengths
     change.
 
+    A sequence's blocks are in its slots in their order, or with `pairs` the last
+    one, the first, the last but one, the second and so on: with a mask by which
+    later blocks see more, slots next to each other have together about as much
+    work as others, for blocks that run both.
+
     Before:
     ```mlir
     scf.forall (%b) in (%n) shared_outs(%o = ..., %lse = ...) {
@@ -273,6 +278,9 @@ def FlattenSequences : Pass<"flatten-sequences", "::mlir::func::FuncOp"> {
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect",
     "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect"];
+  let options = [
+    Option<"pairs", "pairs", "bool", "false", "Alternate a packed sequence's last blocks and its first">,
+  ];
   let statistics = [Statistic<"numFlattened", "num-flattened", "nests made one loop">];
 }
 

@@ -69,11 +69,13 @@ interchangeNest(mlir::RewriterBase &rewriter, mlir::scf::ForOp outer,
                 std::string &reason);
 
 /// Merges the loop `outer` over sequences and the loop `inner` over the blocks
-/// of one of them; see the pass. On failure `reason` says why, and the program
-/// means the same.
+/// of one of them, in slots that alternate the last blocks and the first with
+/// `pairs`; see the pass. On failure `reason` says why, and the program means
+/// the same.
 mlir::FailureOr<mlir::scf::ForallOp>
 flattenSequences(mlir::RewriterBase &rewriter, mlir::scf::ForallOp outer,
-                 mlir::scf::ForallOp inner, std::string &reason);
+                 mlir::scf::ForallOp inner, std::string &reason,
+                 bool pairs = false);
 
 /// Makes a scf.forall of the loops of the perfect nest `outer` that stand
 /// outside of its first sequential loop; see the pass. On failure `reason` says

@@ -23,7 +23,8 @@ class Cta_Attr<string name, string attrMnemonic> : AttrDef<Cta_Dialect, name> {
 def Cta_WorkOrder : I32EnumAttr<"WorkOrder", "order of the work items", [
     I32EnumAttrCase<"Natural", 0, "natural">,
     I32EnumAttrCase<"LPT", 1, "lpt">,
-    I32EnumAttrCase<"Balanced", 2, "balanced">]> {
+    I32EnumAttrCase<"Balanced", 2, "balanced">,
+    I32EnumAttrCase<"Paired", 3, "paired">]> {
   let cppNamespace = "::fa::cta";
   let genSpecializedAttr = 0;
 }
@@ -60,15 +61,22 @@ def Cta_OrderAttr : Cta_Attr<"Order", "order"> {
     end single items, the longest first, in shares that are almost equal
     (fa/Schedule/BalancedOrder.h has the formula).
 
+    `paired` is for static blocks and items of which every two neighbours, 2 n
+    and 2 n + 1 of the first coordinate, are about as long together as their
+    other neighbours: blocks of sequences of any length, where only a table
+    knows which are long. A block runs both one after the other
+    (fa/Schedule/PairedOrder.h).
+
     `persistent` says that a thread block runs many items, which all of its
     roles run in the same order. `static`: of g blocks, block b runs items b,
-    b + g, b + 2g and so on, unless the order is `balanced`. `dynamic`: a block takes the next item that nobody
+    b + g, b + 2g and so on, unless the order is `balanced` or `paired`. `dynamic`: a block takes the next item that nobody
     has taken.
 
     ```mlir
     #cta.order<lpt, group_bytes = 33554432>
     #cta.order<natural, persistent = static>
     #cta.order<balanced, persistent = static>
+    #cta.order<paired, persistent = static>
     ```
   }];
   let parameters = (ins "::fa::cta::WorkOrder":$kind, "int64_t":$groupBytes,
@@ -124,16 +132,26 @@ def Cta_TensorMapAttr : Cta_Attr<"TensorMap", "tensor_map"> {
     segment of a tile. Columns that it has beyond the row are read as 0 and not
     written.
 
+    With `until`, the kernel says with each tile before which row its rows end.
+    A box is one segment then as well, and the third dimension is that end, from
+    0 to the number of rows. Both it and the second dimension go from row to
+    row, and the map begins as many rows as the argument has before the
+    argument: the tile at `row` that ends at `end` is at the coordinates
+    (number of rows + row - end, end), so that rows from the end on are past the
+    second dimension, read as 0 and not written.
+
     The array `cta.tensor_maps` on a kernel lists its maps in the order of the
     parameters that take them, which follow all others; each is 128 bytes, by
     value.
 
     ```mlir
     #cta.tensor_map<arg = 1, rows = 128, cols = 128, swizzle = 128>
+    #cta.tensor_map<arg = 2, rows = 128, cols = 128, swizzle = 128, until = true>
     ```
   }];
   let parameters = (ins "int64_t":$arg, "int64_t":$rows, "int64_t":$cols,
-                        "int64_t":$swizzle);
+                        "int64_t":$swizzle,
+                        DefaultValuedParameter<"bool", "false">:$until);
   let assemblyFormat = "`<` struct(params) `>`";
   let genVerifyDecl = 1;
 }

@@ -512,7 +512,9 @@ def Persistent : Pass<"persistent"> {
     needs once is done once, and the loading role is ahead of the computing one
     from item to item. Items are handed out as they are numbered (`static`), or
     to whoever is free (`dynamic`). Where they differ in length, static blocks
-    get equal shares (`balanced`), which leaves `dynamic` little to gain; and
+    get equal shares (`balanced`), which leaves `dynamic` little to gain, or,
+    where an item's sequence is searched in a table by its number, pairs of
+    neighbours (`paired`, for which `--flatten-sequences=pairs` numbers them); and
     dynamic ones get the longest first in groups of heads whose keys and values
     fit the cache, unless the order has groups already.
 
