@@ -224,11 +224,12 @@ std::vector<Sizes> Checker::sizesFor(const rt::Kernel &kernel) const {
     list.push_back({batch, heads, kvHeads ? kvHeads : kvHeadsFor(kernel, heads),
                     seqQ, seqKv, kernel.headDim, kernel.headDimV});
   };
+  bool isPacked = findVariant(kernel.variant)->isPacked;
   for (const auto &[batch, heads, kvHeads, seqQ, seqKv] : options.sizes)
-    add(batch, heads, seqQ, seqKv, kvHeads);
+    add(options.areSizesShared && isPacked ? 1 : batch, heads, seqQ, seqKv,
+        kvHeads);
   if (!list.empty())
     return list;
-  bool isPacked = findVariant(kernel.variant)->isPacked;
   for (const auto &lengths : kOddLengths) {
     bool big = lengths[0] > 4000;
     add(big || isPacked ? 1 : 2, big ? 2 : 3, lengths[0], lengths[1]);
@@ -470,6 +471,7 @@ static const std::vector<std::array<int64_t, 5>> kSelftestSizes = {
 Options fa::bench::selftestOptions(const Options &options) {
   Options small = options;
   small.sizes = kSelftestSizes;
+  small.areSizesShared = true;
   return small;
 }
 

@@ -46,6 +46,9 @@ struct Options {
   /// check: batch, heads, kv_heads (0: the verb's own choice), seq_q, seq_kv;
   /// empty: the default sizes.
   std::vector<std::array<int64_t, 5>> sizes;
+  /// The sizes are for kernels of all variants: packed sequences take them as
+  /// one batch.
+  bool areSizesShared = false;
   Distribution distribution;
   bool verbose = false;
 

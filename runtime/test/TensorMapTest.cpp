@@ -251,10 +251,11 @@ TEST(TensorMap, RowsAreWhereTheyWereOrPastTheEnd) {
         const bool isThere =
             first < int64_t(k.dims[1]) && end < int64_t(k.dims[2]);
         EXPECT_EQ(isThere, row < end);
-        if (isThere)
+        if (isThere) {
           EXPECT_EQ(static_cast<char *>(k.address) + first * k.strides[0] +
                         end * k.strides[1],
                     static_cast<char *>(params.k.data) + row * k.strides[0]);
+        }
       }
   }
 }

@@ -27,7 +27,7 @@
 // RUN: fa-opt %t/two.mlir --fa3=level=cta | FileCheck %s --check-prefix=TWO
 
 // Batches that share the bias are side by side.
-// BIAS: cta.ring each(3) : !cta.ring<2, !cta.tile<64x64xf32, swizzle = 128>>
+// BIAS: cta.ring each(2) : !cta.ring<2, !cta.tile<64x96xf32, swizzle = 128>>
 // BIAS: cta.work (%{{.*}}, %[[B:.*]], %[[H:.*]]) in (%{{.*}}, %[[BATCHES:.*]], %[[HEADS:.*]]) order(#cta.order<natural, group_bytes = 33554432, persistent = static>)
 // BIAS-NOT: cta.lookup
 // HALF: cta.tile<64x{{[0-9]+}}xf16, swizzle = 128>>

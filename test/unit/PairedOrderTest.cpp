@@ -29,8 +29,9 @@ TEST_P(PairedOrderTest, EachItemOnceAndPairsTogether) {
       auto [first, other] = order.get(block, n);
       EXPECT_TRUE(first >= 0 && first < firsts && other >= 0 && other < others);
       EXPECT_TRUE(seen.insert({first, other}).second) << first << ", " << other;
-      if (first % 2)
+      if (first % 2) {
         EXPECT_EQ(order.get(block, n - 1), std::pair(first - 1, other));
+      }
     }
   EXPECT_EQ(int64_t(seen.size()), firsts * others);
 }

@@ -33,12 +33,12 @@ gpu.module @kernels {
       %r = cta.wait %g : !cta.flight<64x128xf32>
       %o = arith.truncf %r : vector<64x128xf32> to vector<64x128xbf16>
       // CHECK: arith.subi %{{.*}}, %{{.*}} : i32
-      // CHECK-NEXT: arith.index_cast %[[ROW]]
-      // CHECK-NEXT: %[[STORE:.*]] = arith.addi
-      // CHECK-NEXT: %[[E3:.*]] = arith.index_cast %[[END]] : index to i32
-      // CHECK-NEXT: nvvm.cp.async.bulk.tensor.global.shared.cta %[[STORED]], %{{.*}}, box[%c0_i32, %[[STORE]], %[[E3]], %c0_i32, %c0_i32]
+      // CHECK: arith.index_cast %[[ROW]]
+      // CHECK: %[[STORE:.*]] = arith.addi
+      // CHECK: %[[E3:.*]] = arith.index_cast %[[END]] : index to i32
+      // CHECK: nvvm.cp.async.bulk.tensor.global.shared.cta %[[STORED]], %{{.*}}, box[%c0_i32, %[[STORE]], %[[E3]], %c0_i32, %c0_i32]
       // CHECK: %[[E4:.*]] = arith.index_cast %[[END]] : index to i32
-      // CHECK-NEXT: nvvm.cp.async.bulk.tensor.global.shared.cta %[[STORED]], %{{.*}}, box[%c64_i32, %[[STORE]], %[[E4]], %c0_i32, %c0_i32]
+      // CHECK: nvvm.cp.async.bulk.tensor.global.shared.cta %[[STORED]], %{{.*}}, box[%c64_i32, %[[STORE]], %[[E4]], %c0_i32, %c0_i32]
       cta.store %o, %out[%c0, %row, %c0] until %end : vector<64x128xbf16>, !m
     }
     gpu.return
