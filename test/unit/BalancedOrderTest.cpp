@@ -6,52 +6,25 @@
 //===----------------------------------------------------------------------===//
 
 #include "fa/Schedule/BalancedOrder.h"
-#include "gtest/gtest.h"
-
-#include <set>
-#include <tuple>
-#include <vector>
+#include "OrderShapes.h"
 
 using namespace fa;
 
 namespace {
-using Shape = std::tuple<int64_t, int64_t, int64_t>;
-class BalancedOrderTest : public testing::TestWithParam<Shape> {};
+class BalancedOrderTest : public testing::TestWithParam<OrderShape> {};
 } // namespace
 
 TEST_P(BalancedOrderTest, EachItemOnce) {
-  auto [firsts, others, multiprocessors] = GetParam();
-  int64_t blocks = std::min(firsts * others, multiprocessors);
-  BalancedOrder<int64_t> order(firsts, others, blocks);
-  std::set<std::pair<int64_t, int64_t>> seen;
-  for (int64_t block = 0; block < blocks; ++block)
-    for (int64_t n = 0, e = order.count(block); n < e; ++n) {
-      auto [first, other] = order.get(block, n);
-      EXPECT_TRUE(first >= 0 && first < firsts && other >= 0 && other < others);
-      EXPECT_TRUE(seen.insert({first, other}).second) << first << ", " << other;
-    }
-  EXPECT_EQ(int64_t(seen.size()), firsts * others);
+  expectEachItemOnce<BalancedOrder<int64_t>>(GetParam(),
+                                             [](auto &, int64_t, int64_t) {});
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Shapes, BalancedOrderTest,
-    testing::Combine(testing::Values(1, 2, 3, 4, 7, 8, 9, 31, 32, 33),
-                     testing::Values(1, 2, 3, 5, 32, 33, 64, 131, 132, 500),
-                     testing::Values(1, 2, 7, 66, 132)));
+INSTANTIATE_TEST_SUITE_P(Shapes, BalancedOrderTest, orderShapes());
 
-/// The longest share over the mean, where an item is as long as its first is
-/// large and an item itself costs one.
+/// Where an item is as long as its first is large and an item itself costs one.
 static double getImbalance(int64_t firsts, int64_t others, int64_t blocks) {
-  BalancedOrder<int64_t> order(firsts, others, blocks);
-  double longest = 0, sum = 0;
-  for (int64_t block = 0; block < blocks; ++block) {
-    double share = 0;
-    for (int64_t n = 0, e = order.count(block); n < e; ++n)
-      share += order.get(block, n).first + 2;
-    longest = std::max(longest, share);
-    sum += share;
-  }
-  return longest / (sum / blocks);
+  return getImbalance<BalancedOrder<int64_t>>(
+      firsts, others, blocks, [](int64_t first) { return double(first + 2); });
 }
 
 TEST(BalancedOrder, SharesAreAlmostEqual) {

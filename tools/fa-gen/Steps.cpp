@@ -40,8 +40,7 @@ static std::string whyNotMade(const KernelSpec &spec, const AblationStep &step,
   for (int64_t dim : {spec.headDim, spec.headDimV})
     if (dim > kMostColumns)
       return "takes head dimensions up to 256, found " + std::to_string(dim);
-  // Their rows end by tensor maps that begin before the tensor. On an H200 that
-  // faults where nothing is mapped there (docs/perf-log.md).
+  // As the pipeline's --check-support has it.
   for (const char *name : {"kv_lens", "cu_seqlens_q"})
     if (llvm::is_contained(spec.params, name))
       return std::string("takes no ") + name + " yet";

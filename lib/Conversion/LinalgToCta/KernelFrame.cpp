@@ -180,12 +180,6 @@ static FailureOr<cta::ExtentAttr> findExtent(scf::ForallOp loop,
                         "result nor counts places for blocks");
 }
 
-/// What the heads of a group may read again and again: as much as stays in the
-/// second-level cache of an H100 beside what else passes through. Measured on
-/// an H200 with a persistent kernel at D 128, causal: 527, 742 and 802 TFLOP/s
-/// at S 1024, 4096 and 16384; 494, 692 and 749 without an order.
-static constexpr int64_t kGroupBytes = 32 << 20;
-
 LogicalResult KernelEmitter::emitGrid(gpu::GPUFuncOp kernel) {
   Location loc = loop.getLoc();
   auto value = [&](OpFoldResult ofr) -> Value {
@@ -222,7 +216,7 @@ LogicalResult KernelEmitter::emitGrid(gpu::GPUFuncOp kernel) {
   auto order = cta::OrderAttr::get(
       builder.getContext(),
       differs ? cta::WorkOrder::LPT : cta::WorkOrder::Natural,
-      differs && extents.size() > 1 ? kGroupBytes : 0);
+      differs && extents.size() > 1 ? cta::kGroupBytes : 0);
   auto work = cta::WorkOp::create(builder, loc, extents, order);
   Block *workBody = builder.createBlock(
       &work.getBody(), {},

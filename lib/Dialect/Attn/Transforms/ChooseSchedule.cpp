@@ -93,7 +93,7 @@ static constexpr int64_t kListRegisters = 8;
 /// What a maximum that is kept, and the mark of a row that outgrew it, take
 /// beside that: document ids with 112 keys spill at D 128.
 static constexpr int64_t kFirstMaxListRegisters = 20;
-/// The same where blocks come from the last one on: ALiBi with 128 keys spills
+/// The same where blocks come from the last one on: ALiBi with 96 keys spills
 /// at D 64 with three teams.
 static constexpr int64_t kFirstMaxPlaceRegisters = 24;
 /// What a sequence's own first row and length take: packed sequences spill 26
@@ -189,20 +189,20 @@ static bool listsBlocks(ForwardOp op) {
       .wasInterrupted();
 }
 
-/// Whether ALiBi's scores are largest in a row's last blocks, with which
-/// --skip-masked-blocks then begins.
-static bool isAlibiUnderDiagonal(ArrayAttr variants) {
-  return llvm::any_of(variants, llvm::IsaPred<AlibiAttr>) &&
-         llvm::any_of(variants, llvm::IsaPred<CausalAttr>);
+/// How many of the variants that `op` names are of a kind.
+template <typename Variant> static int64_t countVariants(ForwardOp op) {
+  ArrayAttr variants = op.getVariantsAttr();
+  return variants ? llvm::count_if(variants, llvm::IsaPred<Variant>) : 0;
 }
 
 fa::Rescale fa::attn::chooseRescale(ForwardOp op) {
-  ArrayAttr variants = op.getVariantsAttr();
   if (listsBlocks(op))
     return fa::Rescale::Always;
-  if (variants && llvm::any_of(variants, llvm::IsaPred<AlibiAttr>))
-    return isAlibiUnderDiagonal(variants) ? fa::Rescale::FirstMax
-                                          : fa::Rescale::Always;
+  // Under a causal mask ALiBi's scores are largest in a row's last blocks, with
+  // which --skip-masked-blocks then begins.
+  if (countVariants<AlibiAttr>(op))
+    return countVariants<CausalAttr>(op) ? fa::Rescale::FirstMax
+                                         : fa::Rescale::Always;
   return dependsOnPlace(op.getScoreRegion()) ? fa::Rescale::Always
                                              : fa::Rescale::FirstMax;
 }
@@ -226,9 +226,7 @@ static int64_t countVariantRegisters(ForwardOp op, bool isStaged) {
 /// The functions of the score that the special-function unit computes for each
 /// element.
 static int64_t countScoreFunctions(ForwardOp op) {
-  int64_t count = 0;
-  if (ArrayAttr variants = op.getVariantsAttr())
-    count += llvm::count_if(variants, llvm::IsaPred<SoftcapAttr>);
+  int64_t count = countVariants<SoftcapAttr>(op);
   op.getScoreRegion().walk([&](Operation *nested) {
     if (isa<math::TanhOp, math::ExpOp, math::Exp2Op, math::LogOp, math::Log2Op,
             math::SqrtOp, math::RsqrtOp, arith::DivFOp>(nested))
@@ -242,11 +240,9 @@ static int64_t countScoreFunctions(ForwardOp op) {
 static int64_t countFirstMaxRegisters(ForwardOp op) {
   if (listsBlocks(op))
     return kFirstMaxListRegisters;
-  ArrayAttr variants = op.getVariantsAttr();
-  bool isAlibi = variants && llvm::any_of(variants, llvm::IsaPred<AlibiAttr>);
-  return isAlibi || dependsOnPlace(op.getScoreRegion())
-             ? kFirstMaxPlaceRegisters
-             : 0;
+  bool isOfPlace =
+      countVariants<AlibiAttr>(op) || dependsOnPlace(op.getScoreRegion());
+  return isOfPlace ? kFirstMaxPlaceRegisters : 0;
 }
 
 ScheduleProblem fa::attn::getProblem(ForwardOp op) {

@@ -255,10 +255,6 @@ static cta::LoadOp stageLookup(RewriterBase &rewriter, cta::LookupOp lookup,
 // The order of work items
 //===----------------------------------------------------------------------===//
 
-/// What the items of a group may read again and again: as --map-warps has it
-/// where items differ in length.
-static constexpr int64_t kGroupBytes = 32 << 20;
-
 /// Whether `value` is made from `coordinate`.
 static bool dependsOn(Value value, BlockArgument coordinate) {
   auto anyOf = [&](ValueRange values) {
@@ -311,7 +307,8 @@ static void shareTiles(cta::WorkOp work, ArrayRef<cta::LoadOp> loads) {
   cta::OrderAttr items = work.getOrder();
   if (items.getKind() == cta::WorkOrder::Natural)
     work.setOrderAttr(cta::OrderAttr::get(work.getContext(), items.getKind(),
-                                          kGroupBytes, items.getPersistence()));
+                                          cta::kGroupBytes,
+                                          items.getPersistence()));
 }
 
 //===----------------------------------------------------------------------===//

@@ -139,6 +139,19 @@ static arith::SelectOp findVisible(scf::ForOp loop) {
   }
   return {};
 }
+
+/// `hoistLast` in front of `loop`, where `b` builds; nothing is left behind
+/// where it fails.
+static FailureOr<Value> buildLast(ImplicitLocOpBuilder &b, scf::ForOp loop,
+                                  Value limits) {
+  Operation *place = &*b.getInsertionPoint();
+  Operation *before = place->getPrevNode();
+  FailureOr<Value> last = Hoister(b, loop).hoistLast(limits);
+  while (failed(last) && place->getPrevNode() != before)
+    place->getPrevNode()->erase();
+  return last;
+}
+
 /// The number of the first key, counted from 0, that no row of the team sees,
 /// in front of `loop`: of a mask that is "column <= limit" and what else hides.
 static FailureOr<Value> buildVisibleEnd(ImplicitLocOpBuilder &b,
@@ -153,7 +166,7 @@ static FailureOr<Value> buildVisibleEnd(ImplicitLocOpBuilder &b,
     const bool isClosed = compare.getPredicate() == arith::CmpIPredicate::sle;
     if (!isClosed && compare.getPredicate() != arith::CmpIPredicate::slt)
       continue;
-    FailureOr<Value> last = Hoister(b, loop).hoistLast(compare.getRhs());
+    FailureOr<Value> last = buildLast(b, loop, compare.getRhs());
     if (failed(last))
       continue;
     Value end = arith::IndexCastOp::create(b, b.getIndexType(), *last);
@@ -200,7 +213,7 @@ static Value buildTeamEnd(ImplicitLocOpBuilder &b, scf::ForOp loop,
   return arith::MinSIOp::create(b, end, loop.getUpperBound());
 }
 
-/// Gives back, behind `loop`, the stages of the blocks from `begin` on.
+/// Gives back, behind `loop`, the stages of the blocks from its end to `end`.
 static void buildDrain(RewriterBase &rewriter, scf::ForOp loop,
                        ArrayRef<cta::ConsumeOp> consumed, Value end) {
   Operation *after = loop->getNextNode();
