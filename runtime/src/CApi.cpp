@@ -11,6 +11,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "CurrentDevice.h"
+#include "DlpackCall.h"
 #include "Extras.h"
 #include "Failure.h"
 #include "KernelChoice.h"
@@ -109,6 +110,8 @@ const char *fa_status_name(fa_status status) {
     return "FA_DRIVER_ERROR";
   case FA_OUT_OF_MEMORY:
     return "FA_OUT_OF_MEMORY";
+  case FA_OTHER_TENSORS:
+    return "FA_OTHER_TENSORS";
   case FA_INTERNAL_ERROR:
     return "FA_INTERNAL_ERROR";
   }
@@ -213,6 +216,22 @@ fa_status fa_forward(fa_library *library, const fa_forward_params *params,
     launchAndKeep(device, library->library, kPickedKernel, index, problem,
                   *params, stream);
   });
+}
+
+fa_status fa_dlpack_forward(const fa_dlpack_call *call) {
+  bool isBound = false;
+  fa_status status = guarded([&] {
+    requirePointer(call, "call");
+    isBound = bindTensors(*call);
+  });
+  if (status != FA_SUCCESS)
+    return status;
+  if (!isBound)
+    return FA_OTHER_TENSORS;
+  void *thread = call->unlock();
+  status = fa_forward(call->library, call->params, call->stream);
+  call->lock(thread);
+  return status;
 }
 
 fa_status fa_kernel_launch(fa_library *library, size_t index,

@@ -67,7 +67,9 @@ typedef enum FA_ENUM(fa_status) {
   /** Host memory is exhausted. */
   FA_OUT_OF_MEMORY = 6,
   /** A fault of the runtime itself. */
-  FA_INTERNAL_ERROR = 7
+  FA_INTERNAL_ERROR = 7,
+  /** A tensor is not such as fa_dlpack_call says. Since version 0.4. */
+  FA_OTHER_TENSORS = 8
 } fa_status;
 
 /** Element types. 0 is none of them, so that a zeroed tensor is refused. FA_I32
@@ -307,6 +309,41 @@ FA_API fa_status fa_kernel_launch(fa_library *library, size_t index,
 FA_API fa_status fa_program_launch(fa_library *library, const char *name,
                                    const fa_extra *arguments,
                                    size_t num_arguments, fa_stream stream);
+
+/** Reads a tensor that a framework's object stands for into a DLTensor without
+ * taking a share in its memory: dltensor_from_py_object_no_sync of the object's
+ * type's DLPackExchangeAPI (DLPack 1.2, the attribute
+ * __dlpack_c_exchange_api__). Returns 0, or -1 with Python's error set. */
+typedef int (*fa_dlpack_reader)(void *object, void *dltensor);
+
+/** fa_forward again and again with other tensors of a framework in Python.
+ * Since version 0.4. */
+typedef struct fa_dlpack_call {
+  fa_dlpack_reader read;
+  /** PyEval_SaveThread and PyEval_RestoreThread: the launch waits where the
+   * stream's queue is full, and other threads of Python must go on then. */
+  void *(*unlock)(void);
+  void (*lock)(void *thread);
+  /** The objects of q, k, v and o. */
+  void *objects[4];
+  /** The CUDA device that they must lie on; -1: the host's memory. */
+  int32_t device;
+  /** Of q, k, v and o the dtype, rank, sizes and strides that the object must
+   * have (the stride of a dimension of size 1 may differ); data is ignored.
+   * Dimensions are in the object's order, not params's. */
+  fa_tensor like[4];
+  /** fa_forward's arguments. The addresses of q, k, v and o in params are
+   * written by the call. */
+  fa_library *library;
+  fa_forward_params *params;
+  fa_stream stream;
+} fa_dlpack_call;
+
+/** fa_forward on the objects' memory, where they are such as the call says;
+ * else FA_OTHER_TENSORS, nothing is launched, and params stay as they are.
+ * Where `read` fails FA_INVALID_ARGUMENT, with Python's error set. The caller
+ * holds Python's lock. Since version 0.4. */
+FA_API fa_status fa_dlpack_forward(const fa_dlpack_call *call);
 
 #ifdef __cplusplus
 }

@@ -20,6 +20,7 @@ REUSE_LISTS = 1
 MAX_RANK = 4
 
 _SUCCESS = 0
+OTHER_TENSORS = 8
 _ERRORS = {"FA_INVALID_ARGUMENT": InvalidArgumentError, "FA_NO_KERNEL": NoKernelError}
 
 
@@ -87,6 +88,22 @@ class KernelInfo(ctypes.Structure):
     ]
 
 
+class DlpackCall(ctypes.Structure):
+    """`fa_dlpack_call`; arrays are of q, k, v and o."""
+
+    _fields_ = [
+        ("read", ctypes.c_void_p),
+        ("unlock", ctypes.c_void_p),
+        ("lock", ctypes.c_void_p),
+        ("objects", ctypes.c_void_p * 4),
+        ("device", ctypes.c_int32),
+        ("like", Tensor * 4),
+        ("library", ctypes.c_void_p),
+        ("params", ctypes.POINTER(ForwardParams)),
+        ("stream", ctypes.c_void_p),
+    ]
+
+
 _HANDLE, _PARAMS = ctypes.c_void_p, ctypes.POINTER(ForwardParams)
 _PROTOTYPES = {
     "fa_version": (ctypes.c_int32, []),
@@ -97,6 +114,7 @@ _PROTOTYPES = {
     "fa_library_kernel_info": (ctypes.c_int, [_HANDLE, ctypes.c_size_t, ctypes.POINTER(KernelInfo)]),
     "fa_forward_workspace": (ctypes.c_int, [_HANDLE, _PARAMS, ctypes.POINTER(ctypes.c_size_t)]),
     "fa_forward": (ctypes.c_int, [_HANDLE, _PARAMS, ctypes.c_void_p]),
+    "fa_dlpack_forward": (ctypes.c_int, [ctypes.POINTER(DlpackCall)]),
 }
 
 
@@ -121,6 +139,8 @@ class Api:
             setattr(self, name, function)
         # fa_forward for arguments that are ctypes's own, which are not converted at each call.
         self.launch = runtime["fa_forward"]
+        # Reads Python objects, so that Python's lock is held at first, and may leave an exception.
+        self.dlpack_launch = ctypes.PyDLL(path, handle=runtime._handle)["fa_dlpack_forward"]
 
     def check(self, status: int, listing: str = "") -> None:
         """Raises the exception of a status that is no success, with the calling thread's reason.

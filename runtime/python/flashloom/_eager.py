@@ -11,7 +11,8 @@ from torch.compiler import is_dynamo_compiling
 
 from . import _library, _op
 from ._errors import InvalidArgumentError
-from ._launch import MAX_PREPARED, prepare
+from ._exchange import TENSOR_READER
+from ._launch import MAX_PREPARED, Repeated, prepare
 from ._library import Library
 from ._variants import variant_name
 
@@ -51,7 +52,7 @@ _NO_SCRATCH = (0, -1, None)
 
 
 class _Thread(threading.local):
-    """The problem of a thread's last call: its library, its key there, and what was made of it."""
+    """A thread's last call that takes other tensors: its library, its options, and what was made of them."""
 
     last: tuple[Library | None, tuple | None, Any] = (None, None, None)
 
@@ -64,6 +65,7 @@ class Call:
 
     __slots__ = (
         "_device", "_prepared", "_o_shape", "_o_strides", "_o_is_like_q", "_like_lse", "_lse_bytes", "_workspace_bytes",
+        "_repeated",
     )  # fmt: skip
 
     def __init__(
@@ -97,15 +99,25 @@ class Call:
         self._o_is_like_q = (tuple(like_q.shape), like_q.stride()) == (self._o_shape, self._o_strides)
         self._like_lse = q.new_empty(1, dtype=torch.float32).expand(prepared.lse_shape)
         self._lse_bytes = 4 * self._like_lse.numel()
+        self._repeated = None
+        if TENSOR_READER is not None:
+            like_o = torch.empty_strided(self._o_shape, self._o_strides, dtype=q.dtype, device="meta")
+            self._repeated = Repeated(prepared, TENSOR_READER, self._device, (q, k, v, like_o))
+
+    @property
+    def can_check(self) -> bool:
+        """Whether `run` can find out if tensors are such as the call was made for."""
+        return self._repeated is not None
 
     def run(
-        self, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, wants_lse: bool
-    ) -> torch.Tensor | tuple[torch.Tensor, torch.Tensor]:
-        """Launches on the current stream of the device; o, or (o, lse). Raises FlashloomError."""
+        self, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, wants_lse: bool, checks: bool
+    ) -> torch.Tensor | tuple[torch.Tensor, torch.Tensor] | None:
+        """Launches on the current stream of the device; o, or (o, lse). With `checks` the tensors may be of another
+        problem or on another device; where they are, nothing is launched, and it is None. Raises FlashloomError."""
         device = self._device
         if device >= 0 and device != _current_device():
             with torch.cuda.device(device):
-                return self.run(q, k, v, wants_lse)
+                return self.run(q, k, v, wants_lse, checks)
         stream = _op.current_stream(device)
         o = _empty_like(q) if self._o_is_like_q else q.new_empty_strided(self._o_shape, self._o_strides)
         # A graph may run beside what uses the scratch memory by then. The default stream is never captured.
@@ -121,10 +133,14 @@ class Call:
         size = self._workspace_bytes
         # Freed when this returns, yet safe: the allocator gives it to this stream's later work alone.
         workspace = torch.empty(size, dtype=torch.uint8, device=q.device) if size else None
-        self._prepared.launch(
-            q.data_ptr(), k.data_ptr(), v.data_ptr(), o.data_ptr(), lse_address,
-            workspace.data_ptr() if size else 0, stream,
-        )  # fmt: skip
+        workspace_address = workspace.data_ptr() if size else 0
+        # What writes the arguments calls nothing that could call for another attention.
+        if not checks:
+            self._prepared.launch(
+                q.data_ptr(), k.data_ptr(), v.data_ptr(), o.data_ptr(), lse_address, workspace_address, stream
+            )
+        elif not self._repeated.launch(q, k, v, o, lse_address, workspace_address, stream):
+            return None
         return (o, lse) if wants_lse else o
 
     def _make_scratch(self, q: torch.Tensor, stream: int) -> tuple[int, int, torch.Tensor]:
@@ -155,33 +171,33 @@ def attention(
     return_lse: bool,
 ) -> torch.Tensor | tuple[torch.Tensor, torch.Tensor]:
     """`flashloom.attention` on plain tensors, without extras."""
-    # 1. The problem: all that a call depends on but addresses. Where types or devices differ, none is right.
-    device, dtype = q.get_device(), q.dtype
-    if k.get_device() != device or v.get_device() != device:
-        raise _op.device_error(q, k, v)
-    has_one_type = k.dtype is dtype and v.dtype is dtype
     if window.__class__ is list:
         window = tuple(window)
-    key = (
-        q.shape, q.stride(), k.shape, k.stride(), v.shape, v.stride(), dtype,
-        device, causal, scale, window, softcap, variant, layout,
-    )  # fmt: skip
     if library is None:
         library = _library.default_library()
 
-    # 2. That of the thread's last call, as a model's layers have it.
-    last_library, last_key, call = _thread.last
-    if last_library is library and has_one_type and last_key == key:
-        return call.run(q, k, v, return_lse)
+    # 1. The thread's last problem again, as a model's layers have it.
+    options = (causal, scale, window, softcap, variant, layout)
+    last_library, last_options, call = _thread.last
+    if last_library is library and last_options == options:
+        outputs = call.run(q, k, v, return_lse, True)
+        if outputs is not None:
+            return outputs
 
-    # 3. Another one: known, or new.
+    # 2. Another one, by all that a call depends on but addresses: known, or new.
+    device, dtype = q.get_device(), q.dtype
+    if k.get_device() != device or v.get_device() != device:
+        raise _op.device_error(q, k, v)
+    key = (q.shape, q.stride(), k.shape, k.stride(), v.shape, v.stride(), dtype, device, options)
     calls = library.local.__dict__.setdefault("calls", {})
-    call = calls.get(key) if has_one_type else None
+    # Where types differ none is right.
+    call = calls.get(key) if k.dtype is dtype and v.dtype is dtype else None
     if call is None:
         with torch.cuda.device(device):
             call = Call(library, q, k, v, scale, variant_name(causal, window, softcap, variant), layout)
         if len(calls) >= MAX_PREPARED:
             calls.clear()
         calls[key] = call
-    _thread.last = (library, key, call)
-    return call.run(q, k, v, return_lse)
+    if call.can_check:
+        _thread.last = (library, options, call)
+    return call.run(q, k, v, return_lse, False)

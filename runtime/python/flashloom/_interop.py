@@ -28,7 +28,12 @@ def to_torch(name: str, array: Any) -> torch.Tensor:
 
 def like(model: Any, tensor: torch.Tensor) -> Any:
     """The tensor as an array of the model's package, over the same memory: CuPy, JAX, Numba; else as it is."""
-    package = type(model).__module__.partition(".")[0]
+    # PyTorch gives tensors of its current device alone, and JAX leaves another one current when it starts.
+    with torch.cuda.device_of(tensor):
+        return _like(type(model).__module__.partition(".")[0], tensor)
+
+
+def _like(package: str, tensor: torch.Tensor) -> Any:
     if package == "cupy":
         import cupy
 

@@ -28,6 +28,10 @@ _Q_DATA, _K_DATA, _V_DATA, _O_DATA, _LSE_DATA = (
     (getattr(_capi.ForwardParams, name).offset + _capi.Tensor.data.offset) // 8 for name in ("q", "k", "v", "o", "lse")
 )
 
+# Likewise of a repeated call.
+_CALL_WORDS = ctypes.c_uint64 * (ctypes.sizeof(_capi.DlpackCall) // 8)
+_OBJECTS, _STREAM = _capi.DlpackCall.objects.offset // 8, _capi.DlpackCall.stream.offset // 8
+
 
 class Tensor(Protocol):
     """What a launch reads of a tensor. Strides are in elements; the name of `dtype` ends in "bfloat16", for one."""
@@ -117,7 +121,7 @@ class Prepared:
 
     def _ask_workspace(self) -> int:
         api, size = self._library.api, ctypes.c_size_t()
-        self._check(api.fa_forward_workspace(self._handle, self._reference, ctypes.byref(size)))
+        self.check(api.fa_forward_workspace(self._handle, self._reference, ctypes.byref(size)))
         return size.value
 
     def launch(
@@ -132,23 +136,71 @@ class Prepared:
         words[_K_DATA] = k
         words[_V_DATA] = v
         words[_O_DATA] = o
-        words[_LSE_DATA] = lse
         if extras:
             for view, address in zip(self._extras, extras):
                 view.data = address
+        self.put(lse, workspace, reuse_lists)
+        self._stream.value = stream
+        status = self._forward(self._handle, self._reference, self._stream)
+        if status:
+            self.check(status)
+
+    def put(self, lse: int, workspace: int, reuse_lists: bool = False) -> None:
+        """Writes the addresses of memory that is not the caller's."""
+        self._words[_LSE_DATA] = lse
         if workspace:
             self._params.workspace = workspace
             self._params.workspace_bytes = self.workspace_bytes
             self._params.flags = _capi.REUSE_LISTS if reuse_lists else 0
-        self._stream.value = stream
-        status = self._forward(self._handle, self._reference, self._stream)
-        if status:
-            self._check(status)
 
-    def _check(self, status: int) -> None:
+    def check(self, status: int) -> None:
+        """Raises the exception of a status that is no success."""
         # What the library holds is put into words only where it is said.
         if status:
             self._library.api.check(status, self._library.describe())
+
+
+class Repeated:
+    """Launches of a prepared problem with other tensors of a framework, which the runtime reads and checks."""
+
+    __slots__ = ("_prepared", "_call", "_words", "_reference", "_forward")
+
+    def __init__(self, prepared: Prepared, reader: int, device: int, likes: Sequence[Tensor]) -> None:
+        """`reader` is the address of an `fa_dlpack_reader`. `likes` are tensors as q, k, v and o of each launch must
+        be, in the caller's order of dimensions; all must lie on `device` (-1: the host)."""
+        self._prepared = prepared
+        python = ctypes.pythonapi
+        self._call = call = _capi.DlpackCall(
+            read=reader,
+            unlock=ctypes.cast(python.PyEval_SaveThread, ctypes.c_void_p),
+            lock=ctypes.cast(python.PyEval_RestoreThread, ctypes.c_void_p),
+            device=device,
+            library=prepared._handle,
+            params=ctypes.pointer(prepared._params),
+        )
+        for name, view, like in zip("qkvo", call.like, likes):
+            _fill(name, view, like.shape, like.stride(), like.dtype, 0)
+        self._words = _CALL_WORDS.from_buffer(call)
+        self._reference = ctypes.byref(call)
+        self._forward = prepared._library.api.dlpack_launch
+
+    def launch(self, q: Any, k: Any, v: Any, o: Any, lse: int, workspace: int, stream: int) -> bool:
+        """Launches on a stream of the current context; False, and no launch, where a tensor is another one than the
+        call's. `lse` and `workspace` are addresses. Raises FlashloomError."""
+        words = self._words
+        words[_OBJECTS] = id(q)
+        words[_OBJECTS + 1] = id(k)
+        words[_OBJECTS + 2] = id(v)
+        words[_OBJECTS + 3] = id(o)
+        words[_STREAM] = stream
+        prepared = self._prepared
+        prepared.put(lse, workspace)
+        status = self._forward(self._reference)
+        if status == _capi.OTHER_TENSORS:
+            return False
+        if status:
+            prepared.check(status)
+        return True
 
 
 def _fill(name: str, view: _capi.Tensor, shape: Sequence[int], strides: Sequence[int], dtype: Any, data: int) -> None:

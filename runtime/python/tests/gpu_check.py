@@ -26,6 +26,8 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import flashloom  # noqa: E402
+from flashloom._launch import prepare  # noqa: E402
+from flashloom._library import default_library  # noqa: E402
 
 NO_GPU = 77
 DTYPES = {"bf16": torch.bfloat16, "f16": torch.float16, "f32": torch.float32}
@@ -276,9 +278,22 @@ class Interfaces:
         if torch.cuda.device_count() < 2:
             raise Skip("one GPU")
         q, k, v = self.draws()
-        o = flashloom.attention(*(x.to("cuda:1") for x in (q, k, v)))
-        assert o.device.index == 1 and torch.cuda.current_device() == 0
-        close(o.to("cuda:0"), wanted(q, k, v))
+        expected = wanted(q, k, v)
+        there = [x.to("cuda:1") for x in (q, k, v)]
+        # The second call of a problem takes another way than the first.
+        for device in (1, 1, 0, 1, 0, 0):
+            o = flashloom.attention(*(there if device else (q, k, v)))
+            assert o.device.index == device and torch.cuda.current_device() == 0
+            close(o.to("cuda:0"), expected)
+        expect(flashloom.InvalidArgumentError, lambda: flashloom.attention(q, there[1], v))
+        with torch.cuda.device(1):
+            close(flashloom.attention(q, k, v), expected)
+            graph = torch.cuda.CUDAGraph()
+            with torch.cuda.graph(graph):
+                o = flashloom.attention(*there)
+            graph.replay()
+            assert torch.cuda.current_device() == 1
+        close(o.to("cuda:0"), expected)
 
     def check_inference_mode(self):
         q, k, v = self.draws()
@@ -309,6 +324,9 @@ class Interfaces:
         jax = imported("jax")
         q, k, v = self.draws()
         try:
+            jax.devices()
+            # JAX leaves the last GPU current when it starts.
+            torch.cuda.set_device(0)
             arrays = [jax.dlpack.from_dlpack(x) for x in (q, k, v)]
         except Exception as error:
             raise Skip(f"jax takes no CUDA tensor: {error}") from error
@@ -369,12 +387,20 @@ def print_host_cost(dtype, dim):
     with torch.no_grad():
         ours = host_us(lambda: flashloom.attention(q, k, v, causal=True))
         theirs = host_us(lambda: F.scaled_dot_product_attention(q, k, v, is_causal=True))
-    print(f"host time of a call: flashloom {ours:.1f} us, scaled_dot_product_attention {theirs:.1f} us")
+    o, lse = torch.empty_like(q), q.new_empty(q.shape[:3], dtype=torch.float32)
+    prepared = prepare(default_library(), q.get_device(), q, k, v, dim**-0.5, "causal")
+    addresses = [x.data_ptr() for x in (q, k, v, o, lse)]
+    c_api = host_us(lambda: prepared.launch(*addresses, 0, 0))
+    print(
+        f"host time of a call: flashloom {ours:.1f} us, scaled_dot_product_attention {theirs:.1f} us, "
+        f"the C API's launch by ctypes {c_api:.1f} us"
+    )
 
 
 def outcome(call):
     """("passed" | "failed" | "skipped", the reason)."""
     torch.manual_seed(0)
+    torch.cuda.set_device(0)
     try:
         call()
         return "passed", ""

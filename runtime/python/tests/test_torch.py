@@ -290,6 +290,33 @@ class DirectAttention(Attention):
             self.close(flashloom.attention(q, k, v, window=[-1, 0]), wanted(q, k, v, bottom_right(3, 5))[0])
             self.close(flashloom.attention(q, k, v, scale=0.5), wanted(q, k, v, scale=0.5)[0])
 
+    @unittest.skipIf(_eager.TENSOR_READER is None, "this PyTorch's tensors cannot be read by C code")
+    def test_the_same_problem_again_is_found_by_the_runtime(self):
+        q, k, v = draws((2, 4, 3, 8), (2, 2, 5, 8))
+        longer = draw(2, 4, 4, 8)
+        flashloom.attention(q, k, v)
+        with mock.patch.object(_eager.Call, "__init__", side_effect=AssertionError("made again")):
+            for seed in range(3):
+                others = [draw(*x.shape, seed=seed + n) for n, x in enumerate((q, k, v))]
+                o, lse = flashloom.attention(*others, return_lse=True)
+                self.close(o, wanted(*others)[0])
+                self.close(lse, wanted(*others)[1], atol=1e-4)
+            # Neither of another problem is taken for it.
+            for tensors in (longer, k, v), (q.transpose(1, 2).contiguous().transpose(1, 2), k, v), (q, k[..., :4, :], v):
+                with self.assertRaisesRegex(AssertionError, "made again"):
+                    flashloom.attention(*tensors)
+            with self.assertRaisesRegex(AssertionError, "made again"):
+                flashloom.attention(q, k, v, causal=True)
+        self.close(flashloom.attention(longer, k, v), wanted(longer, k, v)[0])
+        self.close(flashloom.attention(q, k, v), wanted(q, k, v)[0])
+
+    @unittest.skipIf(_eager.TENSOR_READER is None, "this PyTorch's tensors cannot be read by C code")
+    def test_without_a_reader_of_tensors(self):
+        q, k, v = draws((2, 4, 3, 8), (2, 2, 5, 8))
+        with mock.patch.object(_eager, "TENSOR_READER", None):
+            for _ in range(2):
+                self.close(flashloom.attention(q, k, v), wanted(q, k, v)[0])
+
     def test_the_default_library_may_change(self):
         q = draw(1, 2, 3, 8)
         flashloom.attention(q, q, q)
@@ -341,6 +368,8 @@ class DirectAttention(Attention):
             mock.patch.object(torch.Tensor, "get_device", lambda self: 1),
             mock.patch.object(torch.cuda, "device", Guard),
             mock.patch.object(_eager, "_current_device", lambda: current[0]),
+            # It would find the tensors where they are.
+            mock.patch.object(_eager, "TENSOR_READER", None),
             mock.patch.object(_eager, "prepare", prepare),
             mock.patch.object(_op, "current_stream", lambda device: launched_on.append((device, current[0])) or 0),
         ):
