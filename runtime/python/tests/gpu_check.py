@@ -289,7 +289,8 @@ class Interfaces:
         with torch.cuda.device(1):
             close(flashloom.attention(q, k, v), expected)
             graph = torch.cuda.CUDAGraph()
-            with torch.cuda.graph(graph):
+            # PyTorch's own stream for captures is one of the device that was current at the first.
+            with torch.cuda.graph(graph, stream=torch.cuda.Stream()):
                 o = flashloom.attention(*there)
             graph.replay()
             assert torch.cuda.current_device() == 1
