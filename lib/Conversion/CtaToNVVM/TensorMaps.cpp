@@ -17,7 +17,8 @@
 // end that the program names, where one sequence's rows are followed by those
 // of another: a tile that has all its rows before it is moved as others are,
 // one that has not by groups of rows, and the group that the end lies in row by
-// row. In place of rows past the end come rows that no tensor has.
+// row. In place of rows past the end such are loaded that no tensor has; to
+// store them ends in an illegal instruction (H200, driver 580), so none are.
 //
 //===----------------------------------------------------------------------===//
 
@@ -242,9 +243,9 @@ using IssueFn = function_ref<void(ImplicitLocOpBuilder &b, Value map,
 class TileMover {
 public:
   TileMover(const MappedTile &mapped, ValueRange indices, Value address,
-            IssueFn issue)
-      : mapped(mapped), indices(indices), address(address), issue(issue),
-        swizzled(getSwizzled(mapped.tile)) {}
+            bool fills, IssueFn issue)
+      : mapped(mapped), indices(indices), address(address), fills(fills),
+        issue(issue), swizzled(getSwizzled(mapped.tile)) {}
 
   /// Moves the tile, or what it has of rows before its end.
   void move(ImplicitLocOpBuilder &b) const;
@@ -258,10 +259,14 @@ private:
                  Value number) const;
   void moveRows(ImplicitLocOpBuilder &b, Value map, Value row,
                 Value number) const;
+  void moveRowsBefore(ImplicitLocOpBuilder &b, Value map, Value row, Value left,
+                      Value number) const;
 
   const MappedTile &mapped;
   ValueRange indices;
   Value address;
+  /// Whether rows past the end are to become 0 in shared memory.
+  bool fills;
   IssueFn issue;
   SwizzledTile swizzled;
 };
@@ -312,12 +317,20 @@ void TileMover::moveRows(ImplicitLocOpBuilder &b, Value map, Value row,
           sharedPointer(b, place, n * swizzled.segmentStride()));
 }
 
-/// `row`, or none where fewer than one row is left.
-static Value buildRowBefore(ImplicitLocOpBuilder &b, Value row, Value left) {
+/// Moves rows as `moveRows` does where at least one is `left` before the end.
+/// Else rows that no tensor has are loaded, and none stored.
+void TileMover::moveRowsBefore(ImplicitLocOpBuilder &b, Value map, Value row,
+                               Value left, Value number) const {
   I32Builder i{b};
   Value isThere =
       arith::CmpIOp::create(b, arith::CmpIPredicate::sgt, left, i.constant(0));
-  return arith::SelectOp::create(b, isThere, row, i.constant(kNoRow));
+  if (fills)
+    return moveRows(
+        b, map, arith::SelectOp::create(b, isThere, row, i.constant(kNoRow)),
+        number);
+  buildGuarded(b, isThere, [&](ImplicitLocOpBuilder &inner) {
+    moveRows(inner, map, row, number);
+  });
 }
 
 /// Runs `then` where `condition` holds, and else `otherwise`.
@@ -355,14 +368,13 @@ void TileMover::moveGroup(ImplicitLocOpBuilder &b, Value row, Value left,
   auto moveEach = [&](ImplicitLocOpBuilder &b, Value n) {
     I32Builder i{b};
     Value rest = arith::SubIOp::create(b, left, n);
-    moveRows(b, mapped.rowMap, buildRowBefore(b, i.add(row, n), rest),
-             i.add(number, n));
+    moveRowsBefore(b, mapped.rowMap, i.add(row, n), rest, i.add(number, n));
   };
   buildEither(
       b, isSplit,
       [&](ImplicitLocOpBuilder &b) { buildLoop(b, kGroupRows, 1, moveEach); },
       [&](ImplicitLocOpBuilder &b) {
-        moveRows(b, mapped.groupMap, buildRowBefore(b, row, left), number);
+        moveRowsBefore(b, mapped.groupMap, row, left, number);
       });
 }
 
@@ -402,7 +414,7 @@ void fa::issueTensorLoad(ImplicitLocOpBuilder &b, const MappedTile &mapped,
         NVVM::TMALoadMode::TILE, /*isCTAOnly=*/false,
         /*group=*/NVVM::CTAGroupKindAttr(), /*predicate=*/Value());
   };
-  TileMover(mapped, indices, address, issue).move(b);
+  TileMover(mapped, indices, address, /*fills=*/true, issue).move(b);
 }
 
 void fa::issueTensorStore(ImplicitLocOpBuilder &b, const MappedTile &mapped,
@@ -413,5 +425,5 @@ void fa::issueTensorStore(ImplicitLocOpBuilder &b, const MappedTile &mapped,
         b, map, place, coordinates, /*l2CacheHint=*/Value(),
         NVVM::TMAStoreMode::TILE, /*predicate=*/Value());
   };
-  TileMover(mapped, indices, address, issue).move(b);
+  TileMover(mapped, indices, address, /*fills=*/false, issue).move(b);
 }
