@@ -131,13 +131,9 @@ static attn::CheckSupportOptions findRefused(const PipelineOptions &options,
   attn::CheckSupportOptions refused;
   const bool isFa1 = !passes.interchange;
   refused.pipeline = isFa1 ? "fa1" : "fa3";
-  const bool isBelowD = options.level > Level::Cta;
-  // The maps by which their rows end begin before the tensor, and a launch
-  // faults where nothing is mapped there (docs/perf-log.md). Level D is right,
-  // and runs in the simulator.
-  refused.caches = isFa1 || isBelowD;
-  refused.packed = isFa1 || isBelowD;
-  if (isFa1 || isBelowD)
+  refused.caches = isFa1;
+  refused.packed = isFa1;
+  if (isFa1 || options.level > Level::Cta)
     refused.splitKV = options.splitKV;
   if (passes.warpgroups && options.warps != 0 && options.warps != kGroupWarps)
     refused.warps = std::to_string(options.warps);

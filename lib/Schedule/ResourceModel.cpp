@@ -179,7 +179,9 @@ static constexpr int64_t kGroupThreads = 128;
 /// What a multiprocessor has, on every GPU whose registers move.
 static constexpr int64_t kRegisters = 65536;
 /// The least and the most that the budgets here have. A thread that starts
-/// copies is served by the second.
+/// copies is served by the second, which it needs where it finds sequences and
+/// cuts tiles off at their ends: with 24 it spills one register without a mask
+/// at D 80 to 128.
 static constexpr int64_t kLeastRegisters = 24;
 static constexpr int64_t kMostForCopies = 40;
 static constexpr int64_t kMostForProducts = 240;
@@ -199,10 +201,11 @@ int64_t fa::getRegisterPool(int64_t groups) {
   return groups * std::min(atLaunch, kMostAtLaunch);
 }
 
-RegisterBudgets fa::divideRegisters(int64_t teams) {
+RegisterBudgets fa::divideRegisters(int64_t teams, bool cutsTiles) {
   int64_t pool = getRegisterPool(teams + 1);
+  int64_t leastForCopies = cutsTiles ? kMostForCopies : kLeastRegisters;
   int64_t compute =
-      std::min(kMostForProducts, roundDown((pool - kLeastRegisters) / teams));
+      std::min(kMostForProducts, roundDown((pool - leastForCopies) / teams));
   return {std::min(kMostForCopies, pool - teams * compute), compute};
 }
 

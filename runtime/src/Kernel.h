@@ -97,7 +97,6 @@ struct TensorMapParam {
   std::string extra = {}; ///< the name of a tensor that is an extra
   /// Rows are known to be of whole chunks.
   bool isWholeChunks = true;
-  bool until = false; ///< each tile says where its rows end
 
   /// Bytes of a row that lie together in shared memory.
   int64_t chunkBytes() const { return swizzle ? swizzle : 16; }

@@ -87,7 +87,6 @@ static TensorMapParam readTensorMap(const JsonField &field,
   TensorMapParam map = {tensor.argument, field["rows"].integer(1, kMaxBoxRows),
                         field["cols"].integer(1, mostCols),
                         field["swizzle"].integer(0, 128), tensor.extra};
-  map.until = field.has("until") && field["until"].boolean();
   if (map.swizzle != 0 && map.swizzle != 32 && map.swizzle != 64 &&
       map.swizzle != 128)
     field["swizzle"].refuse("must be 0, 32, 64 or 128");

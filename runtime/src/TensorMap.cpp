@@ -130,17 +130,6 @@ MapCache::Entry &MapCache::find(const TensorMapKey &key, CuDevice device) {
   return entry;
 }
 
-/// Makes the dimension of chunks one of ends. The row at which a tile begins
-/// and its end together say where it lies: the map begins as many rows before
-/// the tensor as the tensor has, and what the dimension of rows has no more is
-/// what lies past the tile's end.
-static void addEnds(TensorMapKey &key) {
-  const uint64_t rows = key.dims[1], rowBytes = key.strides[0];
-  key.dims[2] = rows + 1;
-  key.strides[1] = rowBytes;
-  key.bytesBefore = rows * rowBytes;
-}
-
 /// A row is cut into chunks of as many bytes as the swizzle's pattern has:
 /// tiles lie in shared memory as [chunk][row][column in the chunk]. Where rows
 /// may not be of whole chunks, a box is one, which may reach beyond the row.
@@ -149,7 +138,7 @@ static TensorMapKey describe(const TensorMapParam &map,
   const int64_t bytes = dtypeBytes(tensor.dtype);
   const uint64_t chunk = map.chunkBytes() / bytes;
   const uint64_t cols = tensor.sizes[3];
-  const bool isWholeChunks = map.isWholeChunks && !map.until;
+  const bool isWholeChunks = map.isWholeChunks;
   TensorMapKey e{{isWholeChunks ? chunk : cols, uint64_t(tensor.sizes[2]),
                   isWholeChunks ? cols / chunk : 1, uint64_t(tensor.sizes[1]),
                   uint64_t(tensor.sizes[0])},
@@ -158,7 +147,6 @@ static TensorMapKey describe(const TensorMapParam &map,
                   uint64_t(tensor.strides[1] * bytes),
                   uint64_t(tensor.strides[0] * bytes)},
                  tensor.data,
-                 /*bytesBefore=*/0,
                  {uint32_t(chunk), uint32_t(map.rows),
                   isWholeChunks ? uint32_t(map.cols / chunk) : 1, 1, 1},
                  {1, 1, 1, 1, 1},
@@ -169,8 +157,6 @@ static TensorMapKey describe(const TensorMapParam &map,
   for (unsigned dim = 0; dim + 1 < kMapRank; ++dim)
     if (sizes[dim] == 1)
       e.strides[dim] = kMapUnitBytes;
-  if (map.until)
-    addEnds(e);
   return e;
 }
 
@@ -181,11 +167,9 @@ static TensorMap encode(const TensorMapKey &key, const Kernel &kernel,
   if (!api.tensorMapEncodeTiled)
     throw Failure(FA_NO_DRIVER, "the CUDA driver is too old: it has no "
                                 "cuTensorMapEncodeTiled");
-  void *begin = reinterpret_cast<void *>(
-      reinterpret_cast<uintptr_t>(key.address) - key.bytesBefore);
   TensorMap encoded = {};
   CuResult result = api.tensorMapEncodeTiled(
-      &encoded, key.type, kMapRank, begin, key.dims, key.strides, key.box,
+      &encoded, key.type, kMapRank, key.address, key.dims, key.strides, key.box,
       key.steps, kTensorMapInterleaveNone, key.swizzle,
       kTensorMapPromotionL2_256, kTensorMapOutOfBoundsZero);
   if (result != kCudaSuccess)

@@ -27,17 +27,14 @@ struct alignas(128) TensorMap {
   uint64_t words[16];
 };
 
-/// (column in a chunk, row, chunk, head, batch); where rows are not of whole
-/// chunks (column, row, 1, head, batch), and where tiles say where their rows
-/// end (column, row, end, head, batch)
+/// (column in a chunk, row, chunk, head, batch)
 inline constexpr unsigned kMapRank = 5;
 
 /// What a map is made from, as the driver's encoder takes it; a key, which has
 /// no bytes between its fields.
 struct TensorMapKey {
   uint64_t dims[kMapRank], strides[kMapRank - 1];
-  void *address;        ///< the tensor's
-  uint64_t bytesBefore; ///< how long before it the map begins
+  void *address;
   uint32_t box[kMapRank], steps[kMapRank];
   int32_t type, swizzle;
 };

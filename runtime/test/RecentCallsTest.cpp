@@ -29,10 +29,6 @@ std::vector<size_t> paramSizes() {
   return sizes;
 }
 
-/// The bytes of v's rows: where tiles say where their rows end, the map begins
-/// so much before the tensor.
-constexpr uintptr_t kBytesBefore = 200 * 256;
-
 /// A kernel for sm_90a that maps q and v, and one that takes extras.
 json library() {
   json maps = kernelJson("maps");
@@ -40,7 +36,6 @@ json library() {
   for (const char *name : {"q", "v"})
     maps["tensor_maps"].push_back(
         json{{"tensor", name}, {"rows", 64}, {"cols", 64}, {"swizzle", 128}});
-  maps["tensor_maps"][1]["until"] = true;
   json extras = kernelJson("extras");
   extras["variant"] = "mine";
   extras["params"].push_back(json{{"kind", "tensor"},
@@ -133,16 +128,6 @@ TEST_F(Recent, WriteTheirAddresses) {
   EXPECT_EQ(wordAt(first, 448), 0u);
   EXPECT_EQ(wordAt(second, 448), 2u);
   EXPECT_EQ(wordAt(second, 448 + 128), 1u);
-}
-
-TEST_F(Recent, MoveMapsThatBeginBeforeTheirTensors) {
-  fa_forward_params params = forwardParams();
-  forward(params);
-  params.v.data = address(0x90000);
-  forward(params);
-  ASSERT_EQ(fake.maps.size(), 3u);
-  EXPECT_EQ(fake.maps[1].address, address(0x30000 - kBytesBefore));
-  EXPECT_EQ(fake.maps[2].address, address(0x90000 - kBytesBefore));
 }
 
 TEST_F(Recent, WorkWithDriversThatTakeAddressesAlone) {
@@ -284,7 +269,7 @@ TEST_F(Recent, ReportAMapThatTheDriverRefuses) {
     EXPECT_EQ(fa_forward(library, &params, nullptr), FA_DRIVER_ERROR);
   fake.failures.clear();
   forward(params);
-  EXPECT_EQ(fake.maps.back().address, address(0x70000 - kBytesBefore));
+  EXPECT_EQ(fake.maps.back().address, address(0x70000));
 }
 
 TEST_F(Recent, AreNotKeptForOldDrivers) {

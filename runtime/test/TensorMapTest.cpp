@@ -218,48 +218,6 @@ TEST(TensorMap, WithoutKeysItMapsSomethingElseThanAnExtra) {
   EXPECT_EQ(fake.maps[0].dims, (std::vector<uint64_t>{1, 1, 1, 1, 1}));
 }
 
-TEST(TensorMap, EndsOfRowsAreADimension) {
-  FakeDriver fake;
-  json entry = mappedKernel();
-  entry["tensor_maps"][0]["until"] = true;
-  fa_forward_params params = forwardParams(); // k: [2, 3, 200, 128]
-  launchWith(entry, params);
-  const RecordedMap &k = fake.maps[0];
-  EXPECT_EQ(k.dims, (std::vector<uint64_t>{128, 200, 201, 3, 2}));
-  EXPECT_EQ(k.strides, (std::vector<uint64_t>{256, 256, 51200, 153600}));
-  EXPECT_EQ(k.box, (std::vector<uint32_t>{64, 128, 1, 1, 1}));
-  EXPECT_EQ(k.address, static_cast<char *>(params.k.data) - 200 * 256);
-  EXPECT_EQ(fake.maps[1].address, params.o.data) << "it is each map's own";
-}
-
-/// Every row of a tile that ends at any row is at its place in the tensor, or
-/// past the map where it is not before the end.
-TEST(TensorMap, RowsAreWhereTheyWereOrPastTheEnd) {
-  FakeDriver fake;
-  json entry = mappedKernel();
-  entry["tensor_maps"][0]["until"] = true;
-  for (int64_t rows : {1, 2, 7}) {
-    fa_forward_params params = forwardParams();
-    params.k.sizes[2] = params.v.sizes[2] = rows;
-    fake.maps.clear();
-    launchWith(entry, params);
-    const RecordedMap &k = fake.maps[0];
-    for (int64_t end = 0; end <= rows; ++end)
-      for (int64_t row = 0; row < rows + 3; ++row) {
-        // As kernels compute them: docs/kernel-library.md.
-        const int64_t first = rows + row - end;
-        const bool isThere =
-            first < int64_t(k.dims[1]) && end < int64_t(k.dims[2]);
-        EXPECT_EQ(isThere, row < end);
-        if (isThere) {
-          EXPECT_EQ(static_cast<char *>(k.address) + first * k.strides[0] +
-                        end * k.strides[1],
-                    static_cast<char *>(params.k.data) + row * k.strides[0]);
-        }
-      }
-  }
-}
-
 TEST(TensorMap, StridesAlongSize1AreAnything) {
   FakeDriver fake;
   fa_forward_params params = forwardParams();
@@ -321,8 +279,6 @@ TEST(TensorMap, ManifestsAreChecked) {
                         "an extra tensor of params of at least two dimensions"),
               std::string::npos);
   EXPECT_NE(refusal("rows", 257).find("tensor_maps[0].rows"),
-            std::string::npos);
-  EXPECT_NE(refusal("until", 1).find("tensor_maps[0].until"),
             std::string::npos);
   EXPECT_NE(refusal("swizzle", 48).find("must be 0, 32, 64 or 128"),
             std::string::npos);

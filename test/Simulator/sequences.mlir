@@ -18,6 +18,11 @@
 // RUN: %{fa3}
 // REDEFINE: %{lens} = --q-lens=76,34,146 --kv-lens=1,1,1
 // RUN: %{fa3}
+// REDEFINE: %{lens} = --q-lens=17,0,113,4 --kv-lens=17,0,113,4
+// RUN: %{fa3}
+// REDEFINE: %{lens} = --q-lens=128,256 --kv-lens=256,128
+// RUN: %{fa3}
+// RUN: fa-run %t/cache.mlir --fa3=rescale=auto --on=sim --check --sizes=B=4,Hq=2,Sq=65,Skv=128 --kv-lens=0,1,17,128 --sim-seed=1 --sim-seeds=20 --sim-blocks=3 | FileCheck %s
 // RUN: fa-run %t/cache.mlir --fa3=rescale=auto --on=sim --check --sizes=B=3,Hq=4,Sq=33,Skv=200 --kv-lens=0,17,200 --sim-seed=1 --sim-seeds=20 --sim-blocks=3 | FileCheck %s
 
 // CHECK: o {{.*}}: ok

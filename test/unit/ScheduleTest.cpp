@@ -293,6 +293,8 @@ TEST(Registers, AreWhatTheLaunchGave) {
   EXPECT_EQ(divideRegisters(2).compute, 240);
   EXPECT_EQ(divideRegisters(3).load, 32);
   EXPECT_EQ(divideRegisters(3).compute, 160);
+  EXPECT_EQ(divideRegisters(2, /*cutsTiles=*/true).load, 40);
+  EXPECT_EQ(divideRegisters(2, /*cutsTiles=*/true).compute, 232);
   for (int64_t teams = 1; teams <= 7; ++teams) {
     RegisterBudgets budgets = divideRegisters(teams);
     EXPECT_GE(budgets.load, 24) << teams;

@@ -21,15 +21,11 @@ static int64_t integer(DictionaryAttr figures, StringRef name) {
 static llvm::json::Array describeTensorMaps(ArrayRef<std::string> args,
                                             ArrayAttr maps) {
   llvm::json::Array entries;
-  for (auto map : maps.getAsRange<cta::TensorMapAttr>()) {
-    llvm::json::Object entry{{"tensor", args[map.getArg()]},
-                             {"rows", map.getRows()},
-                             {"cols", map.getCols()},
-                             {"swizzle", map.getSwizzle()}};
-    if (map.getUntil())
-      entry["until"] = true;
-    entries.push_back(std::move(entry));
-  }
+  for (auto map : maps.getAsRange<cta::TensorMapAttr>())
+    entries.push_back(llvm::json::Object{{"tensor", args[map.getArg()]},
+                                         {"rows", map.getRows()},
+                                         {"cols", map.getCols()},
+                                         {"swizzle", map.getSwizzle()}});
   return entries;
 }
 

@@ -40,10 +40,6 @@ static std::string whyNotMade(const KernelSpec &spec, const AblationStep &step,
   for (int64_t dim : {spec.headDim, spec.headDimV})
     if (dim > kMostColumns)
       return "takes head dimensions up to 256, found " + std::to_string(dim);
-  // As the pipeline's --check-support has it.
-  for (const char *name : {"kv_lens", "cu_seqlens_q"})
-    if (llvm::is_contained(spec.params, name))
-      return std::string("takes no ") + name + " yet";
   return "";
 }
 

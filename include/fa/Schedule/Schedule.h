@@ -121,8 +121,10 @@ struct RegisterBudgets {
 /// them.
 int64_t getRegisterPool(int64_t groups);
 
-/// Divides the pool of one loading and `teams` computing groups.
-RegisterBudgets divideRegisters(int64_t teams);
+/// Divides the pool of one loading and `teams` computing groups. One that cuts
+/// tiles off where their rows end gets as much as may serve it, others what the
+/// computing groups leave.
+RegisterBudgets divideRegisters(int64_t teams, bool cutsTiles = false);
 
 /// Blocks of `schedule` that one multiprocessor holds at a time.
 int64_t blocksPerSM(const ScheduleProblem &problem, const Schedule &schedule,

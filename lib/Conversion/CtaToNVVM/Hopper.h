@@ -108,10 +108,13 @@ void addTensorMaps(HopperKernel &kernel);
 struct MappedTile {
   mlir::Value map;
   cta::TileType tile;
-  bool isBySegments; ///< one instruction moves a segment, else the tile
-  mlir::Value memref;
+  /// One instruction with `map` moves a segment, else the tile.
+  bool isBySegments = false;
   /// Before which row its rows end; null where they do with the argument's.
   mlir::Value rowEnd;
+  /// Where there is a row end: the maps of a few rows and of one row of a
+  /// segment, for tiles that it cuts.
+  mlir::Value groupMap, rowMap;
 };
 /// The tensor map of a copy, load or bulk store, which may be a clone of one
 /// that was there then.

@@ -98,8 +98,7 @@ static constexpr int64_t kMaxBoxRows = 256;
 
 LogicalResult
 TensorMapAttr::verify(function_ref<InFlightDiagnostic()> emitError, int64_t arg,
-                      int64_t rows, int64_t cols, int64_t swizzle,
-                      bool /*until*/) {
+                      int64_t rows, int64_t cols, int64_t swizzle) {
   if (arg < 0)
     return emitError() << "expects arg of at least 0, but found " << arg;
   if (rows < 1 || rows > kMaxBoxRows || cols < 1)

@@ -349,6 +349,23 @@ LogicalResult fa::splitRole(RewriterBase &rewriter, cta::RoleOp role,
 // The pass
 //===----------------------------------------------------------------------===//
 
+/// Whether a tile's rows may end before those of what it is loaded from.
+static bool cutsTiles(cta::RoleOp role) {
+  auto endsEarly = [](auto load) {
+    return load.getRowEnd() &&
+           !load.getRowEnd().template getDefiningOp<memref::DimOp>();
+  };
+  return role
+      .walk([&](Operation *op) {
+        auto load = dyn_cast<cta::LoadOp>(op);
+        auto copy = dyn_cast<cta::CopyOp>(op);
+        return (load && endsEarly(load)) || (copy && endsEarly(copy))
+                   ? WalkResult::interrupt()
+                   : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
 namespace {
 struct SpecializeWarps : public fa::impl::SpecializeWarpsBase<SpecializeWarps> {
   using Base::Base;
@@ -410,7 +427,7 @@ private:
 
   FailureOr<RegisterBudgets> chooseBudgets(cta::RoleOp role) {
     int64_t teams = role.getTeams();
-    RegisterBudgets budgets = divideRegisters(teams);
+    RegisterBudgets budgets = divideRegisters(teams, cutsTiles(role));
     if (loadRegs != 0)
       budgets.load = loadRegs;
     if (computeRegs != 0)

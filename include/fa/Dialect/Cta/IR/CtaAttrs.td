@@ -132,26 +132,16 @@ def Cta_TensorMapAttr : Cta_Attr<"TensorMap", "tensor_map"> {
     segment of a tile. Columns that it has beyond the row are read as 0 and not
     written.
 
-    With `until`, the kernel says with each tile before which row its rows end.
-    A box is one segment then as well, and the third dimension is that end, from
-    0 to the number of rows. Both it and the second dimension go from row to
-    row, and the map begins as many rows as the argument has before the
-    argument: the tile at `row` that ends at `end` is at the coordinates
-    (number of rows + row - end, end), so that rows from the end on are past the
-    second dimension, read as 0 and not written.
-
     The array `cta.tensor_maps` on a kernel lists its maps in the order of the
     parameters that take them, which follow all others; each is 128 bytes, by
     value.
 
     ```mlir
     #cta.tensor_map<arg = 1, rows = 128, cols = 128, swizzle = 128>
-    #cta.tensor_map<arg = 2, rows = 128, cols = 128, swizzle = 128, until = true>
     ```
   }];
   let parameters = (ins "int64_t":$arg, "int64_t":$rows, "int64_t":$cols,
-                        "int64_t":$swizzle,
-                        DefaultValuedParameter<"bool", "false">:$until);
+                        "int64_t":$swizzle);
   let assemblyFormat = "`<` struct(params) `>`";
   let genVerifyDecl = 1;
 }
