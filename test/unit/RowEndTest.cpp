@@ -177,10 +177,11 @@ void expectRows(const Rows &rows, int64_t row, int64_t end, bool isLoad) {
     for (int64_t n = 0; n < kRows; ++n) {
       const bool isThere = row + n < end;
       ASSERT_EQ(segment[n].has_value(), isThere || isLoad) << "row " << n;
-      if (isThere)
+      if (isThere) {
         EXPECT_EQ(*segment[n], row + n);
-      else if (isLoad)
+      } else if (isLoad) {
         EXPECT_LT(*segment[n], 0);
+      }
     }
 }
 
