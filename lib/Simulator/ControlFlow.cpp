@@ -12,6 +12,7 @@
 
 #include "ThreadBlock.h"
 
+#include "fa/Schedule/MirroredOrder.h"
 #include "fa/Schedule/PairedOrder.h"
 
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -99,12 +100,6 @@ bool sim::isAnyTrue(const Datum &predicate) {
 // Work and roles
 //===----------------------------------------------------------------------===//
 
-/// Whether an order says at once which items a block gets.
-static bool hasShares(cta::WorkOp work) {
-  cta::WorkOrder kind = work.getOrder().getKind();
-  return kind == cta::WorkOrder::Balanced || kind == cta::WorkOrder::Paired;
-}
-
 template <typename Compute>
 auto ThreadBlock::withShares(const Team &team, cta::WorkOp work,
                              Compute compute) const {
@@ -115,6 +110,8 @@ auto ThreadBlock::withShares(const Team &team, cta::WorkOp work,
   int64_t blocks = std::min(options.blocks, *items);
   if (work.getOrder().getKind() == cta::WorkOrder::Paired)
     return compute(PairedOrder<int64_t>(firsts, others, blocks));
+  if (work.getOrder().getKind() == cta::WorkOrder::Mirrored)
+    return compute(MirroredOrder<int64_t>(firsts, others, blocks));
   return compute(BalancedOrder<int64_t>(firsts, others, blocks));
 }
 
@@ -146,12 +143,12 @@ ThreadBlock::Step ThreadBlock::enterWork(Team &team, cta::WorkOp work) {
   frame.step = options.blocks ? options.blocks : std::max<int64_t>(total, 1);
   frame.index = number - frame.step;
   frame.end = total;
-  if (hasShares(work) ||
+  if (cta::hasShares(work.getOrder().getKind()) ||
       work.getOrder().getPersistence() == cta::Persistence::Dynamic) {
     frame.step = 1;
     frame.index = -1;
   }
-  if (hasShares(work))
+  if (cta::hasShares(work.getOrder().getKind()))
     frame.end =
         withShares(team, work, [&](auto order) { return order.count(number); });
   team.frames.push_back(frame);
@@ -195,7 +192,7 @@ ThreadBlock::Step ThreadBlock::nextItem(Team &team, cta::WorkOp work) {
     team.frames.pop_back();
     return Step::Next;
   }
-  if (hasShares(work)) {
+  if (cta::hasShares(work.getOrder().getKind())) {
     auto [first, other] = withShares(
         team, work, [&](auto order) { return order.get(number, frame.index); });
     set(team, work.getBody().getArgument(0), first);

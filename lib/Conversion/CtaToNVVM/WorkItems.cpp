@@ -16,6 +16,7 @@
 #include "Builders.h"
 #include "I32Expr.h"
 #include "Lowering.h"
+#include "fa/Schedule/MirroredOrder.h"
 #include "fa/Schedule/PairedOrder.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -168,6 +169,8 @@ BlockItem fa::buildItems(ImplicitLocOpBuilder &b, cta::WorkOp work,
     return buildShare<BalancedOrder>(b, work, block, blocks);
   if (work.getOrder().getKind() == cta::WorkOrder::Paired)
     return buildShare<PairedOrder>(b, work, block, blocks);
+  if (work.getOrder().getKind() == cta::WorkOrder::Mirrored)
+    return buildShare<MirroredOrder>(b, work, block, blocks);
   Value items = multiplyAll(b, work.getExtents());
   Value item = buildLoop(b, block, items, blocks);
   Value number =

@@ -65,7 +65,7 @@ func.func private @f() attributes {a = #cta.order<lpt, group_bytes = -1>}
 
 // -----
 
-// expected-error @below {{expected natural, lpt, balanced or paired, found 'random'}}
+// expected-error @below {{expected natural, lpt, balanced, paired or mirrored, found 'random'}}
 func.func private @f() attributes {a = #cta.order<random>}
 
 // -----

@@ -2,6 +2,8 @@
 // RUN: fa-opt %s --persistent --verify-diagnostics | FileCheck %s --check-prefixes=CHECK,STATIC
 // RUN: fa-opt %s --persistent="dynamic=true group-bytes=4096" 2>/dev/null | FileCheck %s --check-prefixes=CHECK,DYNAMIC
 
+// RUN: fa-opt %s --persistent=mirror-bytes=641 2>/dev/null | FileCheck %s --check-prefixes=CHECK,SMALLER
+
 // RUN: not fa-opt %s --persistent=group-bytes=-1 2>&1 | FileCheck %s --check-prefix=BYTES
 // BYTES: error: expects group-bytes of at least 0, but found -1
 
@@ -43,7 +45,7 @@ gpu.module @kernels {
   }
 
   // Where an item's sequence is searched in a table by its number, items do not grow with it: both roles run pairs of
-  // neighbours. A table that is read at the number, as lists of blocks are, changes nothing.
+  // neighbours. A table that is read at the number, as the lengths of caches are, changes nothing.
   // CHECK-LABEL: gpu.func @searched(
   // STATIC-COUNT-2: order(#cta.order<paired, persistent = static>)
   gpu.func @searched(%n: index, %table: memref<?xindex>) kernel {
@@ -72,6 +74,55 @@ gpu.module @kernels {
     cta.role "load" teams(%w in 1) warps(4) {
       cta.work (%b, %h) in (%n, %n) order(#cta.order<lpt>) {
         %length = memref.load %table[%b] : memref<?xindex>
+      }
+    }
+    gpu.return
+  }
+
+  // Where lists say which blocks an item copies, its length is not known either: mirrored pairs, in both roles.
+  // CHECK-LABEL: gpu.func @lists(
+  // STATIC-COUNT-2: order(#cta.order<mirrored, persistent = static>)
+  gpu.func @lists(%n: index, %table: memref<?xindex>, %k: memref<?x64xbf16>) kernel {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %ring = cta.ring : !cta.ring<2, !cta.tile<64x64xbf16>>
+    cta.role "load" teams(%w in 1) warps(4) {
+      cta.work (%b, %h) in (%n, %n) order(#cta.order<lpt>) {
+        scf.for %j = %c0 to %n step %c1 {
+          %row = memref.load %table[%j] : memref<?xindex>
+          %e = cta.acquire %ring : !cta.ring<2, !cta.tile<64x64xbf16>>
+          cta.copy %k[%row, %c0] to %e : memref<?x64xbf16>, !cta.tile<64x64xbf16>
+        }
+      }
+    }
+    cta.role "compute" teams(%w in 2) warps(4) {
+      cta.work (%b, %h) in (%n, %n) order(#cta.order<lpt>) {
+      }
+    }
+    gpu.return
+  }
+
+  // So where heads are large: 192 and 128 columns of K and V are 640 bytes a row.
+  // CHECK-LABEL: gpu.func @large_heads(
+  // STATIC-COUNT-2: order(#cta.order<mirrored, persistent = static>)
+  // SMALLER-COUNT-2: order(#cta.order<balanced, persistent = static>)
+  gpu.func @large_heads(%n: index, %k: memref<?x192xbf16>, %v: memref<?x128xbf16>) kernel {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %keys = cta.ring : !cta.ring<2, !cta.tile<64x192xbf16>>
+    %values = cta.ring : !cta.ring<2, !cta.tile<64x128xbf16>>
+    cta.role "load" teams(%w in 1) warps(4) {
+      cta.work (%b, %h) in (%n, %n) order(#cta.order<lpt>) {
+        scf.for %j = %c0 to %n step %c1 {
+          %e = cta.acquire %keys : !cta.ring<2, !cta.tile<64x192xbf16>>
+          cta.copy %k[%j, %c0] to %e : memref<?x192xbf16>, !cta.tile<64x192xbf16>
+          %f = cta.acquire %values : !cta.ring<2, !cta.tile<64x128xbf16>>
+          cta.copy %v[%j, %c0] to %f : memref<?x128xbf16>, !cta.tile<64x128xbf16>
+        }
+      }
+    }
+    cta.role "compute" teams(%w in 2) warps(4) {
+      cta.work (%b, %h) in (%n, %n) order(#cta.order<lpt>) {
       }
     }
     gpu.return

@@ -30,8 +30,8 @@ static FailureOr<Enum> parseEnum(AsmParser &parser,
 Attribute OrderAttr::parse(AsmParser &parser, Type) {
   if (parser.parseLess())
     return {};
-  FailureOr<WorkOrder> kind =
-      parseEnum(parser, symbolizeWorkOrder, "natural, lpt, balanced or paired");
+  FailureOr<WorkOrder> kind = parseEnum(
+      parser, symbolizeWorkOrder, "natural, lpt, balanced, paired or mirrored");
   if (failed(kind))
     return {};
   int64_t groupBytes = 0;
@@ -70,8 +70,7 @@ LogicalResult OrderAttr::verify(function_ref<InFlightDiagnostic()> emitError,
   if (groupBytes < 0)
     return emitError() << "expects group_bytes of at least 0, but found "
                        << groupBytes;
-  bool isShared = kind == WorkOrder::Balanced || kind == WorkOrder::Paired;
-  if (isShared && (persistence != Persistence::Static || groupBytes))
+  if (hasShares(kind) && (persistence != Persistence::Static || groupBytes))
     return emitError() << "expects a " << stringifyWorkOrder(kind)
                        << " order to be persistent = static without "
                           "group_bytes";

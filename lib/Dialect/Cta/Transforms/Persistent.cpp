@@ -21,6 +21,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "llvm/ADT/DenseSet.h"
 
 using namespace mlir;
 
@@ -51,6 +52,33 @@ static bool isSearched(cta::WorkOp work) {
         });
         return compares && reads && !acts;
       });
+}
+
+/// Whether `work` follows lists of blocks: how long its items are nobody knows.
+static bool followsLists(cta::WorkOp work) {
+  return work
+      .walk([](scf::ForOp loop) {
+        bool follows = !loop.getBody()->getOps<cta::CopyOp>().empty() &&
+                       !loop.getBody()->getOps<memref::LoadOp>().empty();
+        return follows ? WalkResult::interrupt() : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
+/// The bytes of a row of what loops in `works` copy for all teams: of K and V.
+static int64_t countRowBytes(ArrayRef<cta::WorkOp> works) {
+  int64_t bytes = 0;
+  llvm::SmallDenseSet<Value> sources;
+  for (cta::WorkOp work : works)
+    work.walk([&](cta::CopyOp copy) {
+      if (!copy->getParentOfType<scf::ForOp>() ||
+          !sources.insert(copy.getSource()).second)
+        return;
+      cta::TileType tile = copy.getTile().getType();
+      bytes +=
+          tile.getCols() * tile.getElementType().getIntOrFloatBitWidth() / 8;
+    });
+  return bytes;
 }
 
 namespace {
@@ -85,11 +113,9 @@ private:
       return signalPassFailure();
     }
     // All roles go through the items in one order.
-    bool areSearched = llvm::any_of(works, isSearched);
-    for (cta::WorkOp work : works) {
-      cta::OrderAttr order = work.getOrder();
-      work.setOrderAttr(makePersistent(order, areSearched));
-    }
+    cta::WorkOrder shares = chooseShares(works);
+    for (cta::WorkOp work : works)
+      work.setOrderAttr(makePersistent(work.getOrder(), shares));
     int64_t rings = stageNextItem(func, sharedBytes);
     numRings += rings;
     if (tilesFirst)
@@ -105,15 +131,26 @@ private:
     return dynamic ? cta::Persistence::Dynamic : cta::Persistence::Static;
   }
 
+  /// The order in which items of unequal length are shared out.
+  cta::WorkOrder chooseShares(ArrayRef<cta::WorkOp> works) const {
+    if (llvm::any_of(works, isSearched))
+      return cta::WorkOrder::Paired;
+    if (llvm::any_of(works, followsLists) ||
+        countRowBytes(works) >= mirrorBytes)
+      return cta::WorkOrder::Mirrored;
+    return cta::WorkOrder::Balanced;
+  }
+
   /// Items of unequal length are handed out in groups of heads, or shared out
-  /// beforehand; the shares' pairs are of few heads at a time anyway.
-  cta::OrderAttr makePersistent(cta::OrderAttr order, bool areSearched) const {
+  /// beforehand by `shares`, which are of few heads at a time anyway.
+  cta::OrderAttr makePersistent(cta::OrderAttr order,
+                                cta::WorkOrder shares) const {
     cta::WorkOrder kind = order.getKind();
     int64_t bytes = order.getGroupBytes();
     if (kind == cta::WorkOrder::LPT && dynamic && bytes == 0)
       bytes = groupBytes;
     if (kind == cta::WorkOrder::LPT && !dynamic) {
-      kind = areSearched ? cta::WorkOrder::Paired : cta::WorkOrder::Balanced;
+      kind = shares;
       bytes = 0;
     }
     return cta::OrderAttr::get(order.getContext(), kind, bytes,

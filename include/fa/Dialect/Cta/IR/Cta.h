@@ -45,6 +45,12 @@ constexpr llvm::StringLiteral kTensorMapsAttr = "cta.tensor_maps";
 /// which no row sees a key leaves what the loop carries as it is.
 constexpr llvm::StringLiteral kPartialAttr = "cta.partial";
 
+/// Whether an order says at once which items a block gets.
+inline bool hasShares(WorkOrder order) {
+  return order == WorkOrder::Balanced || order == WorkOrder::Paired ||
+         order == WorkOrder::Mirrored;
+}
+
 /// Whether the tiles that are loaded from a memref may reach beyond its
 /// columns, of which only the launch knows how many there are.
 inline bool padsColumns(mlir::Type memref) {

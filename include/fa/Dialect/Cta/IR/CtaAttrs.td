@@ -24,7 +24,8 @@ def Cta_WorkOrder : I32EnumAttr<"WorkOrder", "order of the work items", [
     I32EnumAttrCase<"Natural", 0, "natural">,
     I32EnumAttrCase<"LPT", 1, "lpt">,
     I32EnumAttrCase<"Balanced", 2, "balanced">,
-    I32EnumAttrCase<"Paired", 3, "paired">]> {
+    I32EnumAttrCase<"Paired", 3, "paired">,
+    I32EnumAttrCase<"Mirrored", 4, "mirrored">]> {
   let cppNamespace = "::fa::cta";
   let genSpecializedAttr = 0;
 }
@@ -67,16 +68,23 @@ def Cta_OrderAttr : Cta_Attr<"Order", "order"> {
     knows which are long. A block runs both one after the other
     (fa/Schedule/PairedOrder.h).
 
+    `mirrored` is for static blocks and items that the others share data with,
+    as a head's blocks of rows do its keys and values: pairs of the first and the
+    last, the next ones and so on, of one head after the other, so that what they
+    share is read from memory once (fa/Schedule/MirroredOrder.h).
+
     `persistent` says that a thread block runs many items, which all of its
     roles run in the same order. `static`: of g blocks, block b runs items b,
-    b + g, b + 2g and so on, unless the order is `balanced` or `paired`. `dynamic`: a block takes the next item that nobody
-    has taken.
+    b + g, b + 2g and so on, unless the order is one of shares (`balanced`,
+    `paired`, `mirrored`). `dynamic`: a block takes the next item that nobody has
+    taken.
 
     ```mlir
     #cta.order<lpt, group_bytes = 33554432>
     #cta.order<natural, persistent = static>
     #cta.order<balanced, persistent = static>
     #cta.order<paired, persistent = static>
+    #cta.order<mirrored, persistent = static>
     ```
   }];
   let parameters = (ins "::fa::cta::WorkOrder":$kind, "int64_t":$groupBytes,

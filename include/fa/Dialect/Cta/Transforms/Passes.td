@@ -512,10 +512,11 @@ def Persistent : Pass<"persistent"> {
     needs once is done once, and the loading role is ahead of the computing one
     from item to item. Items are handed out as they are numbered (`static`), or
     to whoever is free (`dynamic`). Where they differ in length, static blocks
-    get equal shares (`balanced`), which leaves `dynamic` little to gain, or,
-    where an item's sequence is searched in a table by its number, pairs of
-    neighbours (`paired`, for which `--flatten-sequences=pairs` numbers them); and
-    dynamic ones get the longest first in groups of heads whose keys and values
+    get equal shares (`balanced`), which leaves `dynamic` little to gain; where an
+    item's sequence is searched in a table by its number, pairs of neighbours
+    (`paired`, for which `--flatten-sequences=pairs` numbers them); where lists of
+    blocks say how long items are, or heads are large beside the cache, the pairs
+    of one head after the other (`mirrored`); and dynamic ones get the longest first in groups of heads whose keys and values
     fit the cache, unless the order has groups already.
 
     Rings of one stage that are filled once an item (Q) get a second stage, as
@@ -545,6 +546,12 @@ def Persistent : Pass<"persistent"> {
                         /*default=*/"33554432",
                         "What a group of heads reads again and again, at most, "
                         "where items are handed out; 0 makes no groups">,
+                 // 8 and 12 to 16% at D 192 and 256, rows of 512 and 1024; at
+                 // D 128 it costs 2% from 2048 rows on (docs/perf-log.md).
+                 Option<"mirrorBytes", "mirror-bytes", "int64_t",
+                        /*default=*/"640",
+                        "The bytes of a key's and a value's row from which "
+                        "shares are of one head after the other">,
                  Option<"sharedBytes", "shared-bytes", "int64_t",
                         /*default=*/"232448",
                         "Shared memory of a thread block, of which rings may "
