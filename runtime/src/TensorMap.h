@@ -27,7 +27,8 @@ struct alignas(128) TensorMap {
   uint64_t words[16];
 };
 
-/// (column in a chunk, row, chunk, head, batch)
+/// (column in a chunk, row, chunk, head, batch); where rows are not of whole
+/// chunks (column, row, 1, head, batch)
 inline constexpr unsigned kMapRank = 5;
 
 /// What a map is made from, as the driver's encoder takes it; a key, which has

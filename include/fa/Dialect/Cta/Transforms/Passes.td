@@ -271,9 +271,9 @@ def SpecializeWarps : Pass<"specialize-warps"> {
   let description = [{
     Level D to D. A role of n teams of four warps becomes two: "load", one team
     that acquires and copies, with the loops, branches and scalars that this
-    needs (those that read tables first, so that no copy waits for them); and "compute", the n teams with everything else. Both run all work
-    items, in the same order, so that each ring is filled in the order in which
-    it is read.
+    needs (those that read tables first, so that no copy waits for them); and
+    "compute", the n teams with everything else. Both run all work items, in the
+    same order, so that each ring is filled in the order in which it is read.
 
     Loads that --stage-tiles left become rings: of one stage outside of loops,
     and each team's own (`each`) where every team loads its own tile. The loading
@@ -283,7 +283,9 @@ def SpecializeWarps : Pass<"specialize-warps"> {
 
     Registers move from the loading role to the computing one (`setmaxnreg`).
     The budgets are within what the launch gives all threads: for two teams 24
-    and 240, for three 32 and 160. More would hang, and is refused.
+    and 240, for three 32 and 160; where tiles are cut off at their rows' ends
+    (`until`), which the loading role does row by row, 40 and 232. More would
+    hang, and is refused.
 
     Refused: copies whose place depends on fragments or on values that loops
     carry, copies into a shared ring that differ from team to team, and teams
@@ -332,11 +334,11 @@ def SpecializeWarps : Pass<"specialize-warps"> {
   }];
   let options = [Option<"loadRegs", "load-regs", "int64_t", /*default=*/"0",
                         "Registers of a thread that loads (0: by the number "
-                        "of teams)">,
+                        "of teams and what they load)">,
                  Option<"computeRegs", "compute-regs", "int64_t",
                         /*default=*/"0",
                         "Registers of a thread that computes (0: by the number "
-                        "of teams)">];
+                        "of teams and what they load)">];
   let statistics = [Statistic<"numKernels", "kernels", "Kernels divided">];
   let dependentDialects = ["::fa::cta::CtaDialect",
                            "::mlir::arith::ArithDialect",
