@@ -2,9 +2,9 @@
 // products are wgmma; a role of its own loads tiles by tensor maps, and blocks take several tiles.
 //
 //   fa-opt examples/gemm-wgmma.mlir --map-warps --stage-tiles --specialize-warps --persistent
-//   fa-gen examples/gemm-wgmma.mlir --arch=sm_90a -o out
+//   fa-gen examples/gemm-wgmma.mlir --arch=sm_90a -o out-gemm-wgmma
 //   fa-run examples/gemm-wgmma.mlir --shape=a=333x512 --arg=2=0.5 --output=case
-//   fa-bench run out --program=gemm_wgmma --data=case
+//   fa-bench run out-gemm-wgmma --program=gemm_wgmma --data=case
 
 #schedule = #attn.schedule<target = "sm_90a", br = 128, bc = 64, teams = 2, warps = 4, stages = 3, partition = split_q>
 #id = affine_map<(i, j) -> (i, j)>

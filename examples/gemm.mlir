@@ -2,9 +2,9 @@
 // makes 64 x 64 elements of D, by two warps of 32 rows each; A may have any number of rows.
 //
 //   fa-opt examples/gemm.mlir --map-warps --stage-tiles --prefetch     # what a thread block does
-//   fa-gen examples/gemm.mlir -o out                                   # a kernel: mma.sync, cp.async
+//   fa-gen examples/gemm.mlir -o out-gemm                                   # a kernel: mma.sync, cp.async
 //   fa-run examples/gemm.mlir --shape=a=333x256 --arg=2=0.5 --output=case   # tensors, and what must come out, by the CPU
-//   fa-bench run out --program=gemm --data=case               # on the GPU, and compared with that
+//   fa-bench run out-gemm --program=gemm --data=case               # on the GPU, and compared with that
 
 #schedule = #attn.schedule<target = "sm_80", br = 64, bc = 64, teams = 2, warps = 1, stages = 2, partition = split_q>
 #id = affine_map<(i, j) -> (i, j)>

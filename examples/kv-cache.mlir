@@ -5,7 +5,7 @@
 //   fa-run examples/kv-cache.mlir --fa2 --check --sizes=B=3,Hq=8,Hkv=1,Sq=1,Skv=700 --kv-lens=700,1,65
 //   fa-run examples/kv-cache.mlir --tile --interchange --delay-normalization --skip-masked-blocks --split-kv=splits=4 --pad-tiles --online-softmax --check --sizes=B=2,Hq=8,Hkv=2,Sq=1,Skv=700 --kv-lens=700,65
 //   fa-run examples/kv-cache.mlir --fa2=split-kv=4 --on=sim --check --sizes=B=2,Hq=8,Hkv=2,Sq=1,Skv=700 --kv-lens=700,65
-//   fa-gen examples/kv-cache.mlir --lengths=decode --arch=sm_80 -o out
+//   fa-gen examples/kv-cache.mlir --lengths=decode --arch=sm_80 -o out-cache
 
 func.func @attention(%q: tensor<?x?x?x64xf16>, %k: tensor<?x?x?x64xf16>,
                      %v: tensor<?x?x?x64xf16>, %scale: f32, %lengths: tensor<?xi32>)

@@ -5,7 +5,7 @@
 //   fa-run examples/packed-sequences.mlir --fa2 --check --q-lens=76,34,146 --kv-lens=76,300,146
 //   fa-run examples/packed-sequences.mlir --fa2 --check --sizes=B=7 --seed=5
 //   fa-run examples/packed-sequences.mlir --fa2 --on=sim --check --q-lens=76,34,146 --kv-lens=76,300,146
-//   fa-gen examples/packed-sequences.mlir --arch=sm_80 -o out
+//   fa-gen examples/packed-sequences.mlir --arch=sm_80 -o out-packed
 //
 // The arguments are where each sequence begins, and the end: 0, 76, 110, 256.
 

@@ -19,7 +19,7 @@ config.test_source_root = os.path.dirname(__file__)
 config.test_exec_root = os.path.join(config.fa_binary_dir, "test")
 
 CUDA_BIN = "/usr/local/cuda/bin"
-TIMEOUT_SECONDS = 120
+TIMEOUT_SECONDS = 360
 # Other releases format some of our code differently. This is Debian 12's.
 CLANG_FORMAT_MAJOR = 14
 

@@ -7,7 +7,10 @@
 //
 // Causal attention from memory allocation to results, in f16, on the first GPU:
 //
-//   attention kernels        (a folder that fa-gen wrote, with head_dim 64)
+//   ninja -C build fa-example-attention
+//   build/bin/fa-example-attention kernels     (a folder that fa-gen wrote,
+//   with
+//                                               head_dim 64)
 //
 // It uses the CUDA driver alone, found at run time, so that it builds without a
 // CUDA toolkit; a program that has the toolkit includes <cuda.h> or uses the

@@ -2,7 +2,7 @@
 //
 //   fa-opt --tile kernels-gen/specs/attention.mlir
 //   fa-opt --tile --interchange kernels-gen/specs/attention.mlir
-//   fa-gen kernels-gen/specs/attention.mlir -o out
+//   fa-gen kernels-gen/specs/attention.mlir -o out-causal
 
 func.func @attention(%q: tensor<?x?x?x128xbf16>, %k: tensor<?x?x?x128xbf16>,
                      %v: tensor<?x?x?x128xbf16>, %scale: f32)

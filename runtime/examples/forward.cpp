@@ -6,7 +6,11 @@
 //===----------------------------------------------------------------------===//
 //
 // The example of runtime/README.md: causal attention on tensors that a program
-// already has on the GPU, in [batch, seq, heads, head_dim] order.
+// already has on the GPU, in [batch, seq, heads, head_dim] order. Its own batch
+// is empty, so that it runs without one:
+//
+//   ninja -C build fa-runtime-example
+//   build/bin/fa-runtime-example kernels     (a folder that fa-gen wrote)
 //
 //===----------------------------------------------------------------------===//
 

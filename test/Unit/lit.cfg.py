@@ -9,4 +9,4 @@ config.test_exec_root = config.test_source_root
 config.suffixes = []
 
 # Seconds. GNU timeout is in every Debian, what lit's own needs is not; by KILL, so that children go too.
-config.test_format = lit.formats.GoogleTest(".", "-tests", run_under="timeout -s KILL 120")
+config.test_format = lit.formats.GoogleTest(".", "-tests", run_under="timeout -s KILL 360")

@@ -51,7 +51,8 @@ static LogicalResult emitLevels(const std::vector<ReportedKernel> &kernels,
       continue;
     llvm::SmallString<256> path(folder);
     llvm::sys::path::append(path, kernelName(kernel.job->request));
-    if (std::error_code error = llvm::sys::fs::create_directories(path))
+    if (std::error_code error = llvm::sys::fs::create_directories(
+            path, /*IgnoreExisting=*/true, llvm::sys::fs::all_all))
       return failWith("cannot make the folder '" + path +
                       "': " + error.message());
     for (const LevelText &level : kernel.levels)

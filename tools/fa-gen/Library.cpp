@@ -233,9 +233,12 @@ LogicalResult Library::checkTrials() {
 LogicalResult Library::writeEntries() {
   std::vector<llvm::json::Object> kernels, programs;
   bool isPtx = false;
+  // What is left of it when all kernels are through is dropped.
+  llvm::StringMap<llvm::json::Object> old = readManifest(folder);
   for (const Job &job : all) {
     if (!job.entry)
       continue;
+    old.erase(kernelName(job.request));
     isPtx |= job.entry->getString("format") == StringRef("ptx");
     (job.request.spec.isProgram ? programs : kernels).push_back(*job.entry);
   }
@@ -250,11 +253,17 @@ LogicalResult Library::writeEntries() {
     return failWith(llvm::toString(std::move(error)));
   llvm::outs() << made << (made == 1 ? " kernel in " : " kernels in ") << folder
                << "\n";
+  if (!old.empty())
+    llvm::outs() << old.size()
+                 << (old.size() == 1 ? " kernel of an earlier call is"
+                                     : " kernels of an earlier call are")
+                 << " no longer in the library\n";
   return success();
 }
 
 LogicalResult Library::make(std::vector<KernelRequest> requests) {
-  if (std::error_code error = llvm::sys::fs::create_directories(folder))
+  if (std::error_code error = llvm::sys::fs::create_directories(
+          folder, /*IgnoreExisting=*/true, llvm::sys::fs::all_all))
     return failWith("cannot make the folder '" + folder +
                     "': " + error.message());
   if (!llvm::sys::fs::is_directory(folder))

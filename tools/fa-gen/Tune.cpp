@@ -45,7 +45,8 @@ static std::string candidatesPath(StringRef arch) {
 static LogicalResult measure(StringRef bench, StringRef library,
                              StringRef table) {
   StringRef folder = llvm::sys::path::parent_path(table);
-  if (std::error_code error = llvm::sys::fs::create_directories(folder))
+  if (std::error_code error = llvm::sys::fs::create_directories(
+          folder, /*IgnoreExisting=*/true, llvm::sys::fs::all_all))
     return failWith("cannot make the folder '" + folder +
                     "': " + error.message());
   std::string message;

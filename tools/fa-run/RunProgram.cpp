@@ -200,7 +200,8 @@ static LogicalResult writeCase(func::FuncOp source,
                                const std::vector<HostTensor> &naive,
                                const std::vector<HostTensor> &reference,
                                StringRef folder) {
-  if (std::error_code code = llvm::sys::fs::create_directories(folder))
+  if (std::error_code code = llvm::sys::fs::create_directories(
+          folder, /*IgnoreExisting=*/true, llvm::sys::fs::all_all))
     return source.emitError("'") << folder << "': " << code.message();
   auto write = [&](const llvm::Twine &name, const HostTensor &tensor) {
     SmallString<128> file(folder);

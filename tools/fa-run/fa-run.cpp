@@ -191,7 +191,8 @@ static LogicalResult check(Program &program, const AttentionFunction &problem,
 
 /// Writes o.npy and lse.npy into `folder`.
 static LogicalResult writeOutputs(const Outputs &outputs, StringRef folder) {
-  if (std::error_code code = llvm::sys::fs::create_directories(folder))
+  if (std::error_code code = llvm::sys::fs::create_directories(
+          folder, /*IgnoreExisting=*/true, llvm::sys::fs::all_all))
     return fail("'" + folder + "': " + code.message());
   for (auto [name, tensor] :
        {std::pair("o.npy", &outputs.o), std::pair("lse.npy", &outputs.lse)}) {

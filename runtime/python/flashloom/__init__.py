@@ -47,6 +47,12 @@ def __getattr__(name: str) -> Any:
     """Imports PyTorch with the first function that needs it."""
     if name not in _NEED_TORCH:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(importlib.import_module(_NEED_TORCH[name], __name__), name)
+    try:
+        module = importlib.import_module(_NEED_TORCH[name], __name__)
+    except ModuleNotFoundError as error:
+        if error.name != "torch":
+            raise
+        raise ModuleNotFoundError(f"flashloom.{name} needs PyTorch: pip install torch", name="torch") from None
+    value = getattr(module, name)
     globals()[name] = value
     return value

@@ -15,6 +15,15 @@ import flashloom
 from flashloom import FlashloomError, _capi, _library
 
 
+class WithoutPyTorch(unittest.TestCase):
+    def test_a_function_on_tensors_says_what_is_missing(self):
+        program = "import sys; sys.modules['torch'] = None; import flashloom; flashloom.attention"
+        path = str(Path(__file__).resolve().parents[1])
+        done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, env={**os.environ, "PYTHONPATH": path})
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("flashloom.attention needs PyTorch: pip install torch", done.stderr)
+
+
 class Libraries(unittest.TestCase):
     def setUp(self):
         self.folder = Folder(
