@@ -28,6 +28,15 @@ void fa::run::printComparison(llvm::StringRef name, const Comparison &result) {
   llvm::outs() << '\n';
 }
 
+void fa::run::noteEmptyRows(const HostTensor &lse) {
+  for (int64_t i = 0; i < lse.getNumElements(); ++i)
+    if (!std::isinf(lse.load(i)))
+      return;
+  if (lse.getNumElements() != 0)
+    llvm::outs() << "note: no row sees a key at these sizes (--sizes): the "
+                    "outputs are 0 whatever the scores are\n";
+}
+
 void fa::run::printUnusedRows(const Comparison &result) {
   llvm::outs() << "unused rows of NaN and infinities: ";
   if (result.passed())

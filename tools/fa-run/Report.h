@@ -19,6 +19,10 @@ namespace fa::run {
 /// One line about a compared output.
 void printComparison(llvm::StringRef name, const execute::Comparison &result);
 
+/// A note where no row sees a key, by the reference's lse: then outputs are
+/// zeros whatever the scores are.
+void noteEmptyRows(const execute::HostTensor &lse);
+
 /// One line about whether rows that no query may read were not.
 void printUnusedRows(const execute::Comparison &result);
 
