@@ -32,7 +32,7 @@ static cl::list<std::string> files(cl::Positional, cl::desc("[FILE.mlir ...]"),
                                    cl::cat(category));
 static cl::list<std::string>
     headDims("head-dims", cl::CommaSeparated, cl::value_desc("D|D/Dv"),
-             cl::desc("head dimensions (64,96,128,192,256)"),
+             cl::desc("head dimensions (64,96,128,192,192/128,256)"),
              cl::cat(category));
 static cl::list<std::string> dtypes("dtypes", cl::CommaSeparated,
                                     cl::desc("element types (bf16,f16)"),
@@ -168,8 +168,8 @@ collectProblems(MLIRContext &context) {
     return values.empty() ? defaults : values;
   };
   for (const std::string &text :
-       orDefault(headDims,
-                 std::vector<std::string>{"64", "96", "128", "192", "256"})) {
+       orDefault(headDims, std::vector<std::string>{"64", "96", "128", "192",
+                                                    "192/128", "256"})) {
     std::optional<HeadDims> dims = parseHeadDims(text);
     if (!dims)
       return failWith(

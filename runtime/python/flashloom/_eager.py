@@ -38,7 +38,8 @@ def is_plain(q: Any, k: Any, v: Any) -> bool:
         not is_dynamo_compiling()
         and _can_tell
         and type(q) is type(k) is type(v) is _Tensor
-        and (q.is_cuda and k.is_cuda and v.is_cuda or ON_CPU and q.is_cpu)
+        # k and v are held against q's device with all else.
+        and (q.is_cuda or ON_CPU and q.is_cpu)
         and not _mode_count()
         and _transform() is None
         and not (_is_grad_enabled() and (q.requires_grad or k.requires_grad or v.requires_grad))
