@@ -166,6 +166,11 @@ bool fa::fitsRegisters(const ScheduleProblem &problem, const Schedule &schedule,
     more = kOlderRegisters +
            std::max<int64_t>(problem.headDim - kHeadDimWithoutMore, 0) /
                kHeadDimPerRegister;
+  else
+    // Rows of Q and K that are longer than the accumulator's: D 192 with values
+    // of 128 spills with 32 rows.
+    more = std::max<int64_t>(problem.headDim - problem.headDimV, 0) /
+           kHeadDimPerRegister;
   return computeResources(problem, schedule).registersPerThread + more <=
          target.maxRegistersPerThread;
 }
