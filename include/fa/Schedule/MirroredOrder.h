@@ -25,47 +25,36 @@
 #ifndef FA_SCHEDULE_MIRROREDORDER_H
 #define FA_SCHEDULE_MIRROREDORDER_H
 
-#include "fa/Schedule/BalancedOrder.h"
+#include "fa/Schedule/PairShares.h"
 
 namespace fa {
 
 /// The shares of `blocks` blocks in `firsts` x `others` items. `Int` is
 /// int64_t, or a type that builds the same arithmetic in IR; all values are at
 /// least 0, and there are blocks and others.
-template <typename Int> class MirroredOrder {
+template <typename Int> class MirroredOrder : public PairShares<Int> {
 public:
   MirroredOrder(Int firsts, Int others, Int blocks)
-      : firsts(firsts), blocks(blocks), half(firsts / 2), pairs(half * others),
-        units(pairs + firsts % 2 * others) {}
-
-  /// The number of items of `block`.
-  Int count(Int block) const {
-    return countShare(pairs, block) + countShare(units, block);
-  }
+      : MirroredOrder(firsts, firsts / 2, others, blocks) {}
 
   /// The two coordinates of the block's item `number`, from 0.
   std::pair<Int, Int> get(Int block, Int number) const {
-    Int ownPairs = countShare(pairs, block);
-    auto isOfPair = number < ownPairs * 2;
-    Int round = select(isOfPair, number / 2, number - ownPairs);
-    Int unit = round * blocks + block;
+    auto [isOfPair, round] = this->getRound(block, number);
+    Int unit = this->getUnit(block, round);
     Int pairsOfOne = maximum(half, 1);
     Int rank = unit % pairsOfOne;
     Int inPair = select(number % 2 < 1, firsts - rank - 1, rank);
     return {select(isOfPair, inPair, half),
-            select(isOfPair, unit / pairsOfOne, unit - pairs)};
+            select(isOfPair, unit / pairsOfOne, unit - this->pairs)};
   }
 
 private:
-  /// How many of `count` things, dealt one by one, `block` gets.
-  Int countShare(Int count, Int block) const {
-    return (maximum(count, block) - block + blocks - 1) / blocks;
-  }
+  MirroredOrder(Int firsts, Int half, Int others, Int blocks)
+      : PairShares<Int>{half * others, firsts % 2 * others, blocks},
+        firsts(firsts), half(half) {}
 
-  Int firsts, blocks;
-  Int half;  ///< pairs of one other
-  Int pairs; ///< of all
-  Int units; ///< pairs and single items
+  Int firsts;
+  Int half; ///< pairs of one other
 };
 
 } // namespace fa

@@ -22,43 +22,29 @@
 #ifndef FA_SCHEDULE_PAIREDORDER_H
 #define FA_SCHEDULE_PAIREDORDER_H
 
-#include "fa/Schedule/BalancedOrder.h"
+#include "fa/Schedule/PairShares.h"
 
 namespace fa {
 
 /// The shares of `blocks` blocks in `firsts` x `others` items. `Int` is
 /// int64_t, or a type that builds the same arithmetic in IR; all values are at
 /// least 0, and there are blocks and others.
-template <typename Int> class PairedOrder {
+template <typename Int> class PairedOrder : public PairShares<Int> {
 public:
   PairedOrder(Int firsts, Int others, Int blocks)
-      : others(others), blocks(blocks), pairs(firsts / 2 * others),
-        units(pairs + firsts % 2 * others) {}
-
-  /// The number of items of `block`.
-  Int count(Int block) const {
-    return countShare(pairs, block) + countShare(units, block);
-  }
+      : PairShares<Int>{firsts / 2 * others, firsts % 2 * others, blocks},
+        others(others) {}
 
   /// The two coordinates of the block's item `number`, from 0.
   std::pair<Int, Int> get(Int block, Int number) const {
-    Int ownPairs = countShare(pairs, block);
-    auto isOfPair = number < ownPairs * 2;
-    Int round = select(isOfPair, number / 2, number - ownPairs);
+    auto [isOfPair, round] = this->getRound(block, number);
     Int isSecond = number % 2 * select(isOfPair, 1, 0);
-    Int unit = round * blocks + block;
+    Int unit = this->getUnit(block, round);
     return {unit / others * 2 + isSecond, unit % others};
   }
 
 private:
-  /// How many of `count` things, dealt one by one, `block` gets.
-  Int countShare(Int count, Int block) const {
-    return (maximum(count, block) - block + blocks - 1) / blocks;
-  }
-
-  Int others, blocks;
-  Int pairs; ///< of items
-  Int units; ///< pairs and single items
+  Int others;
 };
 
 } // namespace fa

@@ -163,7 +163,7 @@ class Prepared:
 class Repeated:
     """Launches of a prepared problem with other tensors of a framework, which the runtime reads and checks."""
 
-    __slots__ = ("_prepared", "_call", "_words", "_params_words", "_reference", "_forward")
+    __slots__ = ("_prepared", "_call", "_words", "_reference", "_forward")
 
     def __init__(self, prepared: Prepared, reader: int, device: int, likes: Sequence[Tensor]) -> None:
         """`reader` is the address of an `fa_dlpack_reader`. `likes` are tensors as q, k, v and o of each launch must
@@ -181,7 +181,6 @@ class Repeated:
         for name, view, like in zip("qkvo", call.like, likes):
             _fill(name, view, like.shape, like.stride(), like.dtype, 0)
         self._words = _CALL_WORDS.from_buffer(call)
-        self._params_words = prepared._words
         self._reference = ctypes.byref(call)
         self._forward = prepared._library.api.dlpack_launch
 
@@ -194,10 +193,7 @@ class Repeated:
         words[_OBJECTS + 2] = id(v)
         words[_OBJECTS + 3] = id(o)
         words[_STREAM] = stream
-        if workspace:
-            self._prepared.put(lse, workspace)
-        else:
-            self._params_words[_LSE_DATA] = lse
+        self._prepared.put(lse, workspace)
         status = self._forward(self._reference)
         if not status:
             return True

@@ -65,7 +65,7 @@ static bool followsLists(cta::WorkOp work) {
       .wasInterrupted();
 }
 
-/// The bytes of a row of what loops in `works` copy for all teams: of K and V.
+/// The bytes of a row of what loops in `works` copy: of K and V.
 static int64_t countRowBytes(ArrayRef<cta::WorkOp> works) {
   int64_t bytes = 0;
   llvm::SmallDenseSet<Value> sources;

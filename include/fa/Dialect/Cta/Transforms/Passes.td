@@ -518,8 +518,9 @@ def Persistent : Pass<"persistent"> {
     item's sequence is searched in a table by its number, pairs of neighbours
     (`paired`, for which `--flatten-sequences=pairs` numbers them); where lists of
     blocks say how long items are, or heads are large beside the cache, the pairs
-    of one head after the other (`mirrored`); and dynamic ones get the longest first in groups of heads whose keys and values
-    fit the cache, unless the order has groups already.
+    of one head after the other (`mirrored`); and dynamic ones get the longest
+    first in groups of heads whose keys and values fit the cache, unless the
+    order has groups already.
 
     Rings of one stage that are filled once an item (Q) get a second stage, as
     far as shared memory goes: the loading role fills it while the item before
