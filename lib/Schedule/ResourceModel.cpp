@@ -78,8 +78,7 @@ Resources fa::computeResources(const ScheduleProblem &problem,
                          tile(schedule.bc, problem.headDimV));
   if (problem.stagesMatrices)
     for (int64_t elementBytes : problem.matrixBytes)
-      resources.sharedBytes +=
-          schedule.stages * tileOf(schedule.br, schedule.bc, elementBytes);
+      resources.sharedBytes += tileOf(schedule.br, schedule.bc, elementBytes);
 
   // A team's fragments, spread over its threads, a register an f32. Scores die
   // as their narrowed copies are made.

@@ -27,13 +27,13 @@
 // RUN: fa-opt %t/two.mlir --fa3=level=cta | FileCheck %s --check-prefix=TWO
 
 // Batches that share the bias are side by side.
-// BIAS: cta.ring each(2) : !cta.ring<2, !cta.tile<64x96xf32, swizzle = 128>>
+// BIAS: cta.ring each(2) : !cta.ring<1, !cta.tile<64x128xf32, swizzle = 128>>
 // BIAS: cta.work (%{{.*}}, %[[B:.*]], %[[H:.*]]) in (%{{.*}}, %[[BATCHES:.*]], %[[HEADS:.*]]) order(#cta.order<natural, group_bytes = 33554432, persistent = static>)
 // BIAS-NOT: cta.lookup
 // HALF: cta.tile<64x{{[0-9]+}}xf16, swizzle = 128>>
 // HALF-NOT: cta.lookup
-// TWO-DAG: cta.ring each({{[0-9]}}) : !cta.ring<2, !cta.tile<64x{{[0-9]+}}xf32, swizzle = 128>>
-// TWO-DAG: cta.ring each({{[0-9]}}) : !cta.ring<2, !cta.tile<64x{{[0-9]+}}xbf16, swizzle = 128>>
+// TWO-DAG: cta.ring each({{[0-9]}}) : !cta.ring<1, !cta.tile<64x{{[0-9]+}}xf32, swizzle = 128>>
+// TWO-DAG: cta.ring each({{[0-9]}}) : !cta.ring<1, !cta.tile<64x{{[0-9]+}}xbf16, swizzle = 128>>
 // TWO-NOT: cta.lookup
 
 //--- bias.mlir

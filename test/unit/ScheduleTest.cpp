@@ -259,16 +259,16 @@ TEST(WarpgroupPolicy, MakesRoomForStagedMatrices) {
   bias.stagesMatrices = true;
   Schedule staged = choose(bias);
   EXPECT_EQ(staged.teams, 2);
-  EXPECT_EQ(staged.bc, 96);
+  EXPECT_EQ(staged.bc, 128);
   EXPECT_EQ(staged.stages, 2);
-  // Q, and two stages of K, V and the bias.
+  // Q, two stages of K and V, and one of the bias.
   EXPECT_EQ(computeResources(bias, staged).sharedBytes,
-            128 * 256 + 2 * (2 * 96 * 256 + 128 * 96 * 4));
+            128 * 256 + 2 * 2 * 128 * 256 + 128 * 128 * 4);
   // Rows of 48 keys take two of the swizzle's segments.
   staged.bc = 48;
   EXPECT_EQ(computeResources(bias, staged).sharedBytes,
-            128 * 256 + 2 * (2 * 48 * 256 + 128 * 256));
-  staged.bc = 128;
+            128 * 256 + 2 * 2 * 48 * 256 + 128 * 256);
+  staged.bc = 144;
   EXPECT_TRUE(findViolation(bias, staged, target("sm_90a")));
   // Wide heads, and a second matrix, leave fewer keys.
   bias.matrixBytes = {4, 4};

@@ -86,7 +86,7 @@ struct Resources {
 };
 
 /// Shared memory and registers of `schedule` for `problem`. Q has one stage, K
-/// and V `stages` each, and so do matrices of which tiles are staged. Registers
+/// and V `stages` each, and matrices of which tiles are staged one. Registers
 /// count the accumulator, the score block, the operand fragments in flight and
 /// addresses.
 Resources computeResources(const ScheduleProblem &problem,

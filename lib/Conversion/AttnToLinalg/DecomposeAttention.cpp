@@ -174,7 +174,7 @@ static SmallVector<Value> softmaxRows(GenericBuilder &b, Value scores, Value p,
   // 1. The maximum of each row; a row without a visible key has -inf, and 0 as
   //    the guard, so that exp2(-inf) = 0 comes of it and not NaN.
   Value max = rowMaxima(b, scores, lse);
-  Exponent exponent{b.f32(kLog2E), /*subtractsFirst=*/true};
+  Exponent exponent{b.f32(kLog2E), /*mayOverflow=*/true};
   Value guard =
       b.generic({max}, {b.emptyLike(max)}, 1, false,
                 [&](GenericBuilder &in, ValueRange args) {
@@ -183,21 +183,22 @@ static SmallVector<Value> softmaxRows(GenericBuilder &b, Value scores, Value p,
           .front();
 
   // 2. The sum, then p: the exponential twice instead of a third whole tensor.
+  Value factors = exponent.factorsOf(b, max);
   Value zeros = b.fill(b.f32(0.0), b.emptyLike(max));
-  Value sum = b.generic({scores, guard}, {zeros}, 2, true,
+  Value sum = b.generic({scores, factors, guard}, {zeros}, 2, true,
                         [&](GenericBuilder &in, ValueRange args) {
                           Value exp =
-                              in.exp2(exponent.of(in, args[0], args[1]));
-                          return SmallVector<Value>{in.add(args[2], exp)};
+                              in.exp2(in.mulSub(args[0], args[1], args[2]));
+                          return SmallVector<Value>{in.add(args[3], exp)};
                         })
                   .front();
   Value inverse = inverseSums(b, sum, /*empty=*/0.0);
-  p = b.generic({scores, guard, inverse}, {p}, 2, false,
+  p = b.generic({scores, factors, guard, inverse}, {p}, 2, false,
                 [&](GenericBuilder &in, ValueRange args) {
-                  Value exp = in.exp2(exponent.of(in, args[0], args[1]));
-                  Value weight = in.mul(exp, args[2]);
+                  Value exp = in.exp2(in.mulSub(args[0], args[1], args[2]));
+                  Value weight = in.mul(exp, args[3]);
                   return SmallVector<Value>{
-                      in.narrow(weight, args[3].getType())};
+                      in.narrow(weight, args[4].getType())};
                 })
           .front();
   return {p, buildLse(b, max, sum, exponent, lse)};

@@ -105,6 +105,9 @@ public:
     mlir::Value negated = mlir::arith::NegFOp::create(builder, loc, subtrahend);
     return mlir::math::FmaOp::create(builder, loc, lhs, rhs, negated);
   }
+  mlir::Value abs(mlir::Value value) {
+    return mlir::math::AbsFOp::create(builder, loc, value);
+  }
   mlir::Value max(mlir::Value lhs, mlir::Value rhs) {
     return mlir::arith::MaxNumFOp::create(builder, loc, lhs, rhs);
   }

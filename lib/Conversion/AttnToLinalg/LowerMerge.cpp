@@ -86,14 +86,18 @@ static Value buildPartialsMax(GenericBuilder &b, attn::MergeOp op) {
 /// w = exp2 of the state's maximum's exponent, which is 0 where that is -inf:
 /// the guard is finite. It is exactly 1 for the state that has the maximum.
 static Value buildWeight(GenericBuilder &b, Value stateMax,
-                         const Exponent &exponent, Value guard) {
+                         const Exponent &exponent, const RowStatistics &rows) {
   int64_t rank = cast<RankedTensorType>(stateMax.getType()).getRank();
+  SmallVector<Value> inputs{stateMax, rows.guard};
+  if (exponent.mayOverflow)
+    inputs.push_back(rows.max);
   return b
-      .generic({stateMax, guard}, {b.emptyLike(stateMax)}, rank,
+      .generic(inputs, {b.emptyLike(stateMax)}, rank,
                /*reducesColumns=*/false,
                [&](GenericBuilder &in, ValueRange args) {
+                 Value max = exponent.mayOverflow ? args[2] : Value();
                  return SmallVector<Value>{
-                     in.exp2(exponent.of(in, args[0], args[1]))};
+                     in.exp2(exponent.of(in, args[0], max, args[1]))};
                })
       .front();
 }
@@ -145,9 +149,8 @@ void fa::lowerMerge(RewriterBase &rewriter, attn::MergeOp op) {
   SmallVector<Value> total = foldStates(
       b, op, {old, rows.sum},
       [&](GenericBuilder &inner, Value number, ValueRange carried) {
-        Value weight =
-            buildWeight(inner, stateOf(inner, op.getPartialMax(), number),
-                        exponent, rows.guard);
+        Value weight = buildWeight(
+            inner, stateOf(inner, op.getPartialMax(), number), exponent, rows);
         Value stateSum = stateOf(inner, op.getPartialSum(), number);
         SmallVector<Value> factors{weight};
         if (op.getNormalized())

@@ -31,7 +31,8 @@ private:
   Value buildScores();
   Value buildVisibleScores();
   Exponent buildExponent();
-  Value buildWeights(Value scores, const Exponent &exponent, Value guard);
+  Value buildWeights(Value scores, const Exponent &exponent,
+                     const RescaledState &state);
   Value addRowSums(Value weights, Value sum);
   Value narrowed(Value weights);
   Value addWeightedValues(Value weights, Value acc);
@@ -93,27 +94,28 @@ static bool mayYieldHugeScores(Region &region) {
 }
 
 /// From the scores, which a score region has scaled already, to exponents of 2.
-/// Where scores may be huge, their difference from the maximum is not.
 Exponent UpdateLowering::buildExponent() {
   Value log2e = b.f32(kLog2E);
   if (op.hasScore())
     return {log2e, mayYieldHugeScores(op.getScoreRegion())};
-  return {b.mul(op.getScale(), log2e), /*subtractsFirst=*/false};
+  return {b.mul(op.getScale(), log2e), /*mayOverflow=*/false};
 }
 
 /// p = exp2 of the score's exponent, in f32; 0 for hidden keys, whose s is
 /// -inf.
 Value UpdateLowering::buildWeights(Value scores, const Exponent &exponent,
-                                   Value guard) {
+                                   const RescaledState &state) {
+  SmallVector<Value> rows{state.guard};
+  Value factors = exponent.factorsOf(b, state.max);
+  if (factors)
+    rows.push_back(factors);
   return b
-      .generic({guard}, {scores}, 2, false,
+      .generic(rows, {scores}, 2, false,
                [&](GenericBuilder &in, ValueRange args) {
-                 if (exponent.subtractsFirst)
-                   return SmallVector<Value>{
-                       in.exp2(exponent.of(in, args[1], args[0]))};
-                 Value power = in.mulSub(args[1], exponent.factor, args[0]);
+                 Value factor = factors ? args[1] : exponent.factor;
+                 Value power = in.mulSub(args.back(), factor, args[0]);
                  // A score's own last factor may multiply this one first.
-                 if (op.hasScore())
+                 if (op.hasScore() && !factors)
                    power.getDefiningOp<math::FmaOp>().setFastmath(
                        arith::FastMathFlags::reassoc);
                  return SmallVector<Value>{in.exp2(power)};
@@ -155,7 +157,7 @@ void UpdateLowering::run() {
   Value scores = buildVisibleScores();
   Exponent exponent = buildExponent();
   RescaledState state = rescaleForBlock(b, op, scores, exponent, rescale);
-  Value weights = buildWeights(scores, exponent, state.guard);
+  Value weights = buildWeights(scores, exponent, state);
   Value sum = addRowSums(weights, state.sum);
   Value acc =
       addWeightedValues(weights, rescaleAccumulator(b, op.getAccInit(), state));

@@ -34,17 +34,17 @@ static RowStatistics moveLazily(GenericBuilder &b, Value blockMax, Value max,
       {blockMax}, {max, sum, b.emptyLike(max), b.emptyLike(max)}, 1, false,
       [&](GenericBuilder &in, ValueRange args) {
         Value oldMax = args[1], oldSum = args[2];
-        Value oldGuard =
-            exponent.subtractsFirst ? oldMax : in.mul(oldMax, exponent.factor);
+        Value oldGuard = in.mul(oldMax, exponent.factorOf(in, oldMax));
         // Both -inf: the difference is NaN, and the row stays.
-        Value growth = exponent.of(in, args[0], oldGuard);
+        Value growth = exponent.of(in, args[0], oldMax, oldGuard);
         Value moves = in.greater(growth, in.f32(kLazyThreshold));
         Value newMax = in.select(moves, args[0], oldMax);
         Value guard = exponent.guardOf(in, newMax);
         // A row's first maximum has nothing to rescale: acc and sum are 0.
         Value wasEmpty = in.equal(oldMax, in.negativeInfinity());
-        Value alpha = in.select(wasEmpty, in.f32(1.0),
-                                in.exp2(exponent.of(in, oldMax, guard)));
+        Value alpha =
+            in.select(wasEmpty, in.f32(1.0),
+                      in.exp2(exponent.of(in, oldMax, newMax, guard)));
         return SmallVector<Value>{newMax, in.mul(oldSum, alpha), guard, alpha};
       });
   return {results[0], results[2], results[1], results[3]};

@@ -16,24 +16,41 @@ static int64_t rankOf(Value tensor) {
   return cast<RankedTensorType>(tensor.getType()).getRank();
 }
 
-Value Exponent::guardOf(GenericBuilder &b, Value max) const {
-  Value isEmpty = b.equal(max, b.negativeInfinity());
-  Value guard = subtractsFirst ? max : b.mul(max, factor);
-  return b.select(isEmpty, b.f32(0.0), guard);
+Value Exponent::factorOf(GenericBuilder &b, Value max) const {
+  if (!mayOverflow)
+    return factor;
+  // Floats above 2^126 are 2^103 apart at least.
+  constexpr double kLarge = 0x1p126;
+  return b.select(b.less(b.abs(max), b.f32(kLarge)), factor, b.f32(1.0));
 }
 
-Value Exponent::of(GenericBuilder &b, Value score, Value guard) const {
-  if (subtractsFirst)
-    return b.mul(b.sub(score, guard), factor);
+Value Exponent::factorsOf(GenericBuilder &b, Value max) const {
+  if (!mayOverflow)
+    return nullptr;
+  return b
+      .generic({max}, {b.emptyLike(max)}, rankOf(max), false,
+               [&](GenericBuilder &in, ValueRange args) {
+                 return SmallVector<Value>{factorOf(in, args[0])};
+               })
+      .front();
+}
+
+Value Exponent::guardOf(GenericBuilder &b, Value max) const {
+  Value isEmpty = b.equal(max, b.negativeInfinity());
+  return b.select(isEmpty, b.f32(0.0), b.mul(max, factorOf(b, max)));
+}
+
+Value Exponent::of(GenericBuilder &b, Value score, Value max,
+                   Value guard) const {
   // A fused product would be off by its rounding where the maximum stays, in
   // every block, and the state would drift with their number.
-  return b.sub(b.mul(score, factor), guard);
+  return b.sub(b.mul(score, factorOf(b, max)), guard);
 }
 
 Exponent fa::makeExponent(GenericBuilder &b, Value unit) {
   if (matchPattern(unit, m_OneFloat()))
-    return {b.f32(kLog2E), /*subtractsFirst=*/true};
-  return {b.mul(unit, b.f32(kLog2E)), /*subtractsFirst=*/false};
+    return {b.f32(kLog2E), /*mayOverflow=*/true};
+  return {b.mul(unit, b.f32(kLog2E)), /*mayOverflow=*/false};
 }
 
 RowStatistics fa::rescaleState(GenericBuilder &b, Value otherMax, Value max,
@@ -46,7 +63,7 @@ RowStatistics fa::rescaleState(GenericBuilder &b, Value otherMax, Value max,
         Value oldMax = args[1], oldSum = args[2];
         Value newMax = in.max(oldMax, args[0]);
         Value guard = exponent.guardOf(in, newMax);
-        Value alpha = in.exp2(exponent.of(in, oldMax, guard));
+        Value alpha = in.exp2(exponent.of(in, oldMax, newMax, guard));
         return SmallVector<Value>{newMax, in.mul(oldSum, alpha), guard, alpha};
       });
   return {results[0], results[2], results[1], results[3]};
@@ -125,7 +142,7 @@ Value fa::buildLse(GenericBuilder &b, Value max, Value sum,
       .generic({max, sum}, {target}, rankOf(target), false,
                [&](GenericBuilder &in, ValueRange args) {
                  Value log2 = in.log2(args[1]), lse;
-                 if (exponent.subtractsFirst) {
+                 if (exponent.mayOverflow) {
                    lse = in.add(args[0], in.mul(log2, in.f32(kLn2)));
                  } else {
                    // In the exp2 domain, where unit * max is rounded as the

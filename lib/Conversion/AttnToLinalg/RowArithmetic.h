@@ -17,19 +17,27 @@
 
 namespace fa {
 
-/// How scores become exponents of 2: c * (s - max) for a factor c.
+/// How scores become exponents of 2: c * s - c * max for a factor c.
 struct Exponent {
-  mlir::Value factor; ///< c, from the unit of the scores to the exponent of 2
-  /// Whether max is subtracted before c multiplies, rather than c * max from c
-  /// * s, which is one operation an element. c * max overflows for scores over
-  /// 2.36e38, which score functions make (a bias of -3.4e38) and q.k does not.
-  bool subtractsFirst;
+  mlir::Value factor; ///< from the unit of the scores to the exponent of 2
+  /// Whether c * max may overflow: it does over 2.36e38, which score functions
+  /// make (a bias of -3.4e38) and q.k does not. Then c is 1 in place of
+  /// `factor` for rows whose max is so large. Other scores are further from it
+  /// than any exponent can say, or the same.
+  bool mayOverflow;
 
+  /// c for a row of maximum `max`, which nobody reads where it is `factor` for
+  /// all.
+  mlir::Value factorOf(GenericBuilder &b, mlir::Value max) const;
+  /// The same for a tensor of rows; null where it is `factor` for all.
+  mlir::Value factorsOf(GenericBuilder &b, mlir::Value max) const;
   /// What is subtracted for a row of maximum `max`, 0 where that is -inf.
   mlir::Value guardOf(GenericBuilder &b, mlir::Value max) const;
-  /// The exponent of a score or maximum. Rounded as the guard was: 0 exactly
-  /// where `score` is the maximum.
-  mlir::Value of(GenericBuilder &b, mlir::Value score, mlir::Value guard) const;
+  /// The exponent of a score or maximum in a row of maximum `max`, of which
+  /// `guard` is the guard. Rounded as that was: 0 exactly where `score` is the
+  /// maximum.
+  mlir::Value of(GenericBuilder &b, mlir::Value score, mlir::Value max,
+                 mlir::Value guard) const;
 };
 
 /// The exponent of scores whose unit is `unit` to the natural exponent. A unit

@@ -38,6 +38,10 @@ struct I32Builder {
 mlir::Value sharedPointer(mlir::ImplicitLocOpBuilder &b, mlir::Value address,
                           int64_t offset);
 
+/// Orders the thread's reads and writes of shared memory before those of copies
+/// that start once others know of them.
+void fenceAsyncProxy(mlir::ImplicitLocOpBuilder &b);
+
 /// Runs `build` where `condition` holds.
 void buildGuarded(mlir::ImplicitLocOpBuilder &b, mlir::Value condition,
                   llvm::function_ref<void(mlir::ImplicitLocOpBuilder &)> build);

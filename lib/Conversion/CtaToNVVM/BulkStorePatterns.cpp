@@ -46,10 +46,7 @@ struct ConvertBulkStore : OpConversionPattern<cta::StoreOp> {
       synchronizeTeam(b, kernel);
     // 2. The fragment, seen by what stores it too.
     fillTile(b, layout, tile, toElements(b, adaptor.getValue()));
-    NVVM::FenceProxyOp::create(
-        b, NVVM::ProxyKind::async_shared,
-        NVVM::SharedSpaceAttr::get(b.getContext(),
-                                   NVVM::SharedSpace::shared_cta));
+    fenceAsyncProxy(b);
     synchronizeTeam(b, kernel);
     // 3. The store. What is loaded next into the same tile waits for this.
     buildGuarded(b, isFirst, [&](ImplicitLocOpBuilder &inner) {

@@ -162,12 +162,22 @@ void BarrierRings::expandConsume(cta::ConsumeOp op, Cursors &cursors) {
   replaceTile(b, op, stage, staging.tile);
 }
 
+/// Whether threads read `tile` themselves, not products alone.
+static bool isReadByThreads(Value tile) {
+  return llvm::any_of(tile.getUsers(), llvm::IsaPred<cta::ReadOp>);
+}
+
 /// Each warp says that it has read the stage. What its lanes read themselves
-/// they have not all read where one of them has; products all wait for.
+/// they have not all read where one of them has; products all wait for. Nor
+/// does the barrier order their reads before the next copy's writes, which are
+/// of another proxy: without the fence copies overtook reads (H200, D 256 with
+/// a bias of f32 in one stage).
 void BarrierRings::expandRelease(cta::ReleaseOp op) {
   ImplicitLocOpBuilder b(op.getLoc(), op);
-  if (llvm::any_of(op.getTile().getUsers(), llvm::IsaPred<cta::ReadOp>))
+  if (isReadByThreads(op.getTile())) {
+    fenceAsyncProxy(b);
     NVVM::SyncWarpOp::create(b, I32Builder{b}.constant(0xffffffff));
+  }
   arriveForWarp(b, kernel, stages.lookup(op).empty);
   rewriter.eraseOp(op);
 }
@@ -183,6 +193,8 @@ void BarrierRings::expandLoad(cta::LoadOp op, Cursors &cursors) {
   Stage stage = getStage(b, staging, team, cursor);
   // In a loop, the tile may still be read from the time before.
   if (op->getParentOfType<LoopLikeOpInterface>()) {
+    if (isReadByThreads(op.getTile()))
+      fenceAsyncProxy(b);
     if (isEach || role->teams == 1)
       synchronizeTeam(b, kernel);
     else

@@ -92,7 +92,7 @@ private:
     normalizeMasks(*kernel);
     (*kernel)->setAttr(attn::kScheduleAttrName,
                        function->getAttr(attn::kScheduleAttrName));
-    (*kernel)->setAttr("cta.stages",
+    (*kernel)->setAttr(cta::kStagesAttr,
                        builder.getI64IntegerAttr(schedule.stages));
     if (Attribute prepares = function->removeAttr(cta::kPreparesAttr))
       (*kernel)->setAttr(cta::kPreparesAttr, prepares);

@@ -1,9 +1,9 @@
-// Scores of arithmetic alone go to the exp2 domain by one fused operation, as plain scores do. Those that may be finite and
-// huge (read from a tensor, or by a constant) are taken from their maximum first, since their product with log2(e) may overflow.
+// Scores go to the exp2 domain by one fused operation. Of those that may be finite and huge (read from a tensor, or by a
+// constant) the product with log2(e) may overflow: rows whose maximum is beyond 2^126 have the factor 1 instead.
 // RUN: fa-opt %S/../../../kernels-gen/specs/softcap.mlir --fa2=level=arithmetic | FileCheck %s --check-prefix=FUSED
 // RUN: fa-opt %S/../../../kernels-gen/specs/alibi.mlir --fa2=level=arithmetic | FileCheck %s --check-prefix=FUSED
-// RUN: fa-opt %S/../../../kernels-gen/specs/bias.mlir --fa2=level=arithmetic | FileCheck %s --check-prefix=FIRST
-// RUN: fa-opt %s --fa2=level=arithmetic | FileCheck %s --check-prefix=FIRST
+// RUN: fa-opt %S/../../../kernels-gen/specs/bias.mlir --fa2=level=arithmetic | FileCheck %s --check-prefix=ROWS
+// RUN: fa-opt %s --fa2=level=arithmetic | FileCheck %s --check-prefix=ROWS
 
 // The scale and the region may be fused, the softmax may not.
 // FUSED: arith.mulf %{{.*}}, %{{.*}} fastmath<reassoc,contract> : f32
@@ -12,11 +12,23 @@
 // FUSED-NEXT: math.exp2
 // FUSED-NEXT: linalg.yield
 
-// FIRST: arith.mulf %{{.*}}, %{{.*}} fastmath<reassoc,contract> : f32
-// FIRST: %[[REST:.*]] = arith.subf %{{.*}}, %{{.*}} : f32
-// FIRST-NEXT: %[[POWER:.*]] = arith.mulf %[[REST]], %{{.*}} : f32
-// FIRST-NEXT: math.exp2 %[[POWER]]
-// FIRST-NOT: math.fma
+// ROWS: arith.mulf %{{.*}}, %{{.*}} fastmath<reassoc,contract> : f32
+// The state: what is subtracted is the maximum times its row's factor.
+// ROWS-DAG: %[[ONE:.*]] = arith.constant 1.000000e+00 : f32
+// ROWS-DAG: %[[LARGE:.*]] = arith.constant 8.50705917E+37 : f32
+// ROWS: %[[SIZE:.*]] = math.absf %[[MAX:.*]] : f32
+// ROWS-NEXT: %[[SMALL:.*]] = arith.cmpf olt, %[[SIZE]], %[[LARGE]] : f32
+// ROWS-NEXT: %[[FACTOR:.*]] = arith.select %[[SMALL]], %{{.*}}, %[[ONE]] : f32
+// ROWS-NEXT: arith.mulf %[[MAX]], %[[FACTOR]] : f32
+// ROWS: arith.subf
+// ROWS-NEXT: math.exp2
+// The weights: each row with its factor.
+// ROWS: %[[FACTORS:.*]] = linalg.generic
+// ROWS: linalg.generic {{.*}} ins(%{{.*}}, %[[FACTORS]] : tensor<{{.*}}xf32>, tensor<{{.*}}xf32>)
+// ROWS-NEXT: ^bb0(%[[GUARD:.*]]: f32, %[[C:.*]]: f32, %[[S:.*]]: f32):
+// ROWS-NEXT: %[[REST:.*]] = arith.negf %[[GUARD]] : f32
+// ROWS-NEXT: %[[POWER:.*]] = math.fma %[[S]], %[[C]], %[[REST]] : f32
+// ROWS-NEXT: math.exp2 %[[POWER]]
 func.func @constant(%q: tensor<?x?x?x128xbf16>, %k: tensor<?x?x?x128xbf16>,
                     %v: tensor<?x?x?x128xbf16>, %scale: f32)
     -> (tensor<?x?x?x128xbf16>, tensor<?x?x?xf32>) {

@@ -12,7 +12,7 @@ gpu.module @kernels {
   // CHECK-SAME: %[[A:[^:]*]]: memref
   // CHECK-DAG: %[[ONCE:.*]] = cta.ring each(2) : !cta.ring<1, !cta.tile<64x64xf32, swizzle = 128>>
   // CHECK-DAG: %[[MANY:.*]] = cta.ring each(2) : !cta.ring<3, !cta.tile<64x64xf32, swizzle = 128>>
-  // CHECK-NOT: cta.ring
+  // CHECK-NOT: = cta.ring
   // CHECK: cta.role "load"
   // CHECK: cta.acquire %[[ONCE]][%c0]
   // CHECK: cta.acquire %[[ONCE]][%c1]
@@ -61,6 +61,33 @@ gpu.module @kernels {
           scf.yield %next : !s
         }
         cta.store %s2, %O[%i, %c0] : !s, !m
+      }
+    }
+    gpu.return
+  }
+
+  // A load may say how many stages its ring has.
+  // CHECK-LABEL: gpu.func @own_stages(
+  // CHECK: cta.ring each(2) : !cta.ring<1, !cta.tile<64x64xf32, swizzle = 128>>
+  // CHECK-NOT: = cta.ring
+  // CHECK: gpu.return
+  gpu.func @own_stages(%A: !m, %O: !m) kernel attributes {cta.stages = 3 : i64} {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c64 = arith.constant 64 : index
+    %n = memref.dim %A, %c0 : !m
+    %zero = arith.constant dense<0.0> : !s
+    cta.work (%b) in (%n) order(#cta.order<natural>) {
+      cta.role "all" teams(%w in 2) warps(4) {
+        %i = arith.muli %w, %c64 : index
+        %s1 = scf.for %j = %c0 to %b step %c1 iter_args(%s = %zero) -> (!s) {
+          %row = arith.addi %i, %j : index
+          %k = cta.load each %A[%row, %c0] {cta.stages = 1 : i64} : !m -> !t
+          %f = cta.read %k : !t -> !s
+          %next = arith.addf %s, %f : !s
+          scf.yield %next : !s
+        }
+        cta.store %s1, %O[%i, %c0] : !s, !m
       }
     }
     gpu.return

@@ -22,7 +22,7 @@ gpu.module @kernels {
   // CHECK: cta.load each %[[Q]][%[[H]], %[[I]], %c0]
   // CHECK: scf.for %[[J:.*]] = %c0
   // CHECK: cta.load once %[[K]][%[[H]], %[[J]], %c0]
-  // CHECK-NEXT: %[[TILE:.*]] = cta.load each %[[BIAS]][%[[H]], %[[I]], %[[J]]] : {{.*}} -> !cta.tile<64x64xf32, swizzle = 128>
+  // CHECK-NEXT: %[[TILE:.*]] = cta.load each %[[BIAS]][%[[H]], %[[I]], %[[J]]] {cta.stages = 1 : i64} : {{.*}} -> !cta.tile<64x64xf32, swizzle = 128>
   // CHECK: cta.wait
   // CHECK-NOT: cta.lookup
   // CHECK: %[[E:.*]] = cta.read %[[TILE]] : !cta.tile<64x64xf32, swizzle = 128> -> vector<64x64xf32>

@@ -86,6 +86,10 @@ static constexpr int64_t kLookupRegisters = 45;
 /// The same for tensors that are read by query or by key alone: document ids do
 /// not spill at D 128 with warpgroups of 128 keys.
 static constexpr int64_t kLineLookupRegisters = 32;
+/// What rows' own factors take, where scores may be huge since they read
+/// tensors: document ids and a lookup by key together spill one at D 64 on
+/// sm_80.
+static constexpr int64_t kRowFactorRegisters = 8;
 /// What a list of blocks takes, as masks that read tensors have: the place of
 /// the block that is copied next. A mask that is a matrix spills 4 registers at
 /// D 64 and 32 rows.
@@ -157,7 +161,7 @@ static std::vector<int64_t> findMatrixBytes(ForwardOp op) {
 /// What the tensors take that the score or the mask reads; without matrices, if
 /// `isStaged`, of which tiles lie in shared memory.
 static int64_t countLookupRegisters(ForwardOp op, bool isStaged) {
-  int64_t registers = 0;
+  int64_t ofScore = 0, ofMask = 0;
   op->walk([&](tensor::ExtractOp extract) {
     bool isOfMask = op.getMaskRegion().isAncestor(extract->getParentRegion());
     bool isLine =
@@ -169,9 +173,12 @@ static int64_t countLookupRegisters(ForwardOp op, bool isStaged) {
     int64_t reading = isLine ? kLineLookupRegisters : kLookupRegisters;
     if (isStaged && readsMatrix(op, extract))
       reading = 0;
-    registers = std::max(registers, reading + (isOfMask ? kListRegisters : 0));
+    if (isOfMask)
+      ofMask = std::max(ofMask, reading + kListRegisters);
+    else
+      ofScore = std::max(ofScore, reading + kRowFactorRegisters);
   });
-  return registers;
+  return ofScore + ofMask;
 }
 
 /// Whether the mask reads tensors by query or by key, so that its blocks are

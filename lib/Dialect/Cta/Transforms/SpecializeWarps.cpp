@@ -76,12 +76,15 @@ private:
 };
 } // namespace
 
-/// The stages of a ring for `load`: one where it is not in a loop.
+/// The stages of a ring for `load`: one where it is not in a loop, what the
+/// load says, or what the kernel does.
 static int64_t chooseStages(cta::LoadOp load) {
   if (!load->getParentOfType<scf::ForOp>())
     return 1;
+  if (auto stages = load->getAttrOfType<IntegerAttr>(cta::kStagesAttr))
+    return stages.getInt();
   auto func = load->getParentOfType<gpu::GPUFuncOp>();
-  auto attr = func->getAttrOfType<IntegerAttr>("cta.stages");
+  auto attr = func->getAttrOfType<IntegerAttr>(cta::kStagesAttr);
   return attr ? attr.getInt() : 2;
 }
 

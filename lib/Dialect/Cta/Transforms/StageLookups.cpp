@@ -39,6 +39,10 @@ using namespace fa;
 
 /// The bytes of a row after which the swizzle of shared memory repeats.
 static constexpr int64_t kSwizzleBytes = 128;
+/// The stages of a tile's ring. A tile is read and its stage free long before
+/// the next block's scores are there; a second stage gains nothing, and takes
+/// the room of 32 keys (D 128, a bias of f32).
+static constexpr int64_t kStages = 1;
 /// The dimensions of the matrices that copies take tiles of.
 static constexpr int64_t kLeastRank = 2, kMostRank = 4;
 
@@ -246,6 +250,7 @@ static cta::LoadOp stageLookup(RewriterBase &rewriter, cta::LookupOp lookup,
   auto load =
       cta::LoadOp::create(rewriter, loc, tile, cta::LoadKind::Each,
                           lookup.getSource(), place, /*rowEnd=*/Value());
+  load->setAttr(cta::kStagesAttr, rewriter.getI64IntegerAttr(kStages));
   rewriter.setInsertionPoint(lookup);
   rewriter.replaceOpWithNewOp<cta::ReadOp>(lookup, type, load.getTile());
   return load;

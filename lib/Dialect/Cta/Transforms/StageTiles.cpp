@@ -123,7 +123,7 @@ private:
           << "'";
     int64_t ringStages = stages;
     if (ringStages == 0) {
-      auto attr = func->getAttrOfType<IntegerAttr>("cta.stages");
+      auto attr = func->getAttrOfType<IntegerAttr>(cta::kStagesAttr);
       ringStages = attr ? attr.getInt() : kDefaultStages;
     }
     IRRewriter rewriter(func.getContext());

@@ -40,6 +40,8 @@ constexpr llvm::StringLiteral kExtentsAttr = "cta.extents";
 constexpr llvm::StringLiteral kSharedBytesAttr = "cta.shared_bytes";
 constexpr llvm::StringLiteral kMinCtasAttr = "cta.min_ctas";
 constexpr llvm::StringLiteral kTensorMapsAttr = "cta.tensor_maps";
+/// The stages of rings, on the kernel or on one load.
+constexpr llvm::StringLiteral kStagesAttr = "cta.stages";
 
 /// The discardable attribute of an scf.for over blocks of keys: a round in
 /// which no row sees a key leaves what the loop carries as it is.

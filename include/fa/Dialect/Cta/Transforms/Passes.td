@@ -57,6 +57,9 @@ def StageLookups : Pass<"stage-lookups"> {
     make a ring of stages of it as of the tiles that products read: copies are
     under way while teams compute, and the registers of loads ahead are free.
 
+    The ring has one stage (`cta.stages` on the load): a tile is read, and its
+    stage free, long before the next block's scores are there.
+
     Positions may be cut by the last row of q and of k, as --pad-tiles leaves
     them: the tile's rows and columns past those hold something else, which
     nobody uses. Left as they are: lookups by rows or columns alone, at other
@@ -75,7 +78,7 @@ def StageLookups : Pass<"stage-lookups"> {
     After:
     ```mlir
     %k = cta.load once %K[%b, %h, %j, %c0] : memref<?x?x?x64xbf16> -> !kt
-    %t = cta.load each %bias[%h, %i, %j] : memref<?x?x?xf32> -> !cta.tile<64x64xf32, swizzle = 128>
+    %t = cta.load each %bias[%h, %i, %j] {cta.stages = 1} : memref<?x?x?xf32> -> !cta.tile<64x64xf32, swizzle = 128>
     ...
     %e = cta.read %t : !cta.tile<64x64xf32, swizzle = 128> -> vector<64x64xf32>
     ```
