@@ -48,11 +48,6 @@ private:
 };
 } // namespace
 
-/// Whether `op` or what is inside of it is of type `Op`.
-template <typename Op> static bool holds(Operation *op) {
-  return op->walk([](Op) { return WalkResult::interrupt(); }).wasInterrupted();
-}
-
 //===----------------------------------------------------------------------===//
 // The late product
 //===----------------------------------------------------------------------===//
@@ -122,19 +117,23 @@ LogicalResult ItemFinder::findFirst() {
 
 LogicalResult ItemFinder::findProducts(scf::IfOp branch) {
   for (Block *block : {branch.thenBlock(), branch.elseBlock()}) {
-    bool hasProduct = !block->getOps<cta::MmaOp>().empty();
-    if (hasProduct && failed(findProduct(*block)))
-      return failure();
+    if (!block->getOps<cta::MmaOp>().empty()) {
+      if (failed(findProduct(*block)))
+        return failure();
+      continue;
+    }
+    // Ways without a product go on to one other branch, or do nothing.
+    scf::IfOp inner;
     for (Operation &op : *block) {
-      if (hasProduct || isMemoryEffectFree(&op))
+      if (isMemoryEffectFree(&op))
         continue;
-      auto inner = dyn_cast<scf::IfOp>(op);
-      if (!inner || inner.getElseRegion().empty())
+      if (inner || !isa<scf::IfOp>(op) || op.getRegion(1).empty())
         return fail("an item's first block does more than one product and "
                     "arithmetic");
-      if (failed(findProducts(inner)))
-        return failure();
+      inner = cast<scf::IfOp>(op);
     }
+    if (inner && failed(findProducts(inner)))
+      return failure();
   }
   return success();
 }
@@ -153,19 +152,27 @@ static bool isReadBy(Operation *op, const SetVector<Operation *> &after,
 
 LogicalResult ItemFinder::findProduct(Block &block) {
   FirstProduct found;
-  for (auto product : block.getOps<cta::MmaOp>()) {
-    if (found.product)
-      return fail("an item's first block has several products");
-    found.product = product;
-  }
+  WalkResult result = block.walk([&](Operation *op) {
+    auto consume = dyn_cast<cta::ConsumeOp>(op);
+    if (consume && consume.getRing() == stages.late.consume.getRing()) {
+      reason = "both products read tiles of one ring";
+      return WalkResult::interrupt();
+    }
+    auto product = dyn_cast<cta::MmaOp>(op);
+    if (product && found.product) {
+      reason = "an item's first block has several products";
+      return WalkResult::interrupt();
+    }
+    if (product)
+      found.product = product;
+    return WalkResult::advance();
+  });
+  if (result.wasInterrupted())
+    return failure();
   if (found.product.getFlight().hasOneUse())
     found.wait = dyn_cast<cta::WaitOp>(*found.product.getFlight().user_begin());
   if (!found.wait || found.wait->getBlock() != &block)
     return fail("an item's first product is not waited for in its block");
-  for (auto consume : block.getOps<cta::ConsumeOp>())
-    if (consume.getRing() == stages.late.consume.getRing())
-      return fail("both products read tiles of one ring");
-
   Operation *yield = block.getTerminator();
   for (Operation &op : llvm::reverse(block.without_terminator()))
     if (isMemoryEffectFree(&op) && !op.use_empty() &&
