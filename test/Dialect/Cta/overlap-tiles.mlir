@@ -87,9 +87,9 @@ gpu.module @kernels {
   // CHECK: %[[FIRST:.*]] = arith.muli %[[I]], %c64
   // CHECK: %[[Q:.*]] = cta.consume %[[QR:.*]] :
   // CHECK: %[[ANY:.*]] = arith.cmpi sgt
-  // Beside the late product.
-  // CHECK: %[[F:.*]]:4 = scf.if %[[LATE]]
-  // CHECK:   %[[B:.*]]:4 = scf.if %[[ANY]]
+  // Beside the late product; the item before is stored when that is done.
+  // CHECK: %[[F:.*]]:3 = scf.if %[[LATE]]
+  // CHECK:   %[[B:.*]]:3 = scf.if %[[ANY]]
   // CHECK-NEXT: %[[K:.*]] = cta.consume %[[KR:.*]] :
   // CHECK-NEXT: %[[SF:.*]] = cta.mma %[[Q]], transpose %[[K]]
   // CHECK-NEXT: %[[V:.*]] = cta.consume %[[VR:.*]] :
@@ -101,27 +101,34 @@ gpu.module @kernels {
   // CHECK-NEXT: %[[O:.*]] = cta.wait %[[OF]] :
   // CHECK-NEXT: cta.release %[[V]]
   // CHECK-NEXT: %[[PB:.*]] = arith.truncf %[[E]]
-  // CHECK-NEXT: scf.yield %[[Z]], %[[ROW]], %[[PB]], %[[O]]
+  // CHECK-NEXT: %[[COLUMN:.*]] = vector.shape_cast %[[L]]
+  // CHECK-NEXT: %[[SPREAD:.*]] = vector.broadcast %[[COLUMN]]
+  // CHECK-NEXT: %[[RESULT:.*]] = arith.mulf %[[O]], %[[SPREAD]]
+  // CHECK-NEXT: cta.store %[[RESULT]], %{{.*}}[%[[AT]], %c0]
+  // What works on this item's accumulator alone comes last.
+  // CHECK-NEXT: %[[SUM:.*]] = vector.shape_cast %[[ROW]]
+  // CHECK-NEXT: %[[SUMS:.*]] = vector.broadcast %[[SUM]]
+  // CHECK-NEXT: %[[ACC:.*]] = arith.mulf %[[SUMS]], %[[Z]]
+  // CHECK-NEXT: scf.yield %[[ACC]], %[[ROW]], %[[PB]]
   // CHECK-NEXT: } else {
   // An item without a block.
   // CHECK-NEXT: %[[V:.*]] = cta.consume %[[VR]]
   // CHECK-NEXT: %[[OF:.*]] = cta.mma %[[P]], %[[V]] into %[[A]]
   // CHECK-NEXT: %[[O:.*]] = cta.wait %[[OF]] :
   // CHECK-NEXT: cta.release %[[V]]
-  // CHECK-NEXT: scf.yield %[[Z]], %{{.*}}, %[[ZP]], %[[O]]
-  // CHECK: scf.yield %[[B]]#0, %[[B]]#1, %[[B]]#2, %[[B]]#3
+  // CHECK: %[[RESULT:.*]] = arith.mulf %[[O]]
+  // CHECK-NEXT: cta.store %[[RESULT]]
+  // CHECK-NEXT: scf.yield %[[Z]], %{{.*}}, %[[ZP]]
+  // CHECK: scf.yield %[[B]]#0, %[[B]]#1, %[[B]]#2
   // By itself.
   // CHECK-NEXT: } else {
-  // CHECK-NEXT: %[[C:.*]]:3 = scf.if %[[ANY]]
-  // CHECK: cta.wait %{{[^ ]*}} : !cta
-  // CHECK: scf.yield %[[C]]#0, %[[C]]#1, %[[C]]#2, %[[A]]
-  // The item before is stored in front of the loops.
-  // CHECK: scf.if %[[ITEM]] {
-  // CHECK-NEXT: %[[COLUMN:.*]] = vector.shape_cast %[[L]]
-  // CHECK-NEXT: %[[SPREAD:.*]] = vector.broadcast %[[COLUMN]]
-  // CHECK-NEXT: %[[RESULT:.*]] = arith.mulf %[[F]]#3, %[[SPREAD]]
+  // CHECK-NEXT: scf.if %[[ITEM]] {
+  // CHECK: %[[RESULT:.*]] = arith.mulf %[[A]]
   // CHECK-NEXT: cta.store %[[RESULT]], %{{.*}}[%[[AT]], %c0]
   // CHECK-NEXT: }
+  // CHECK-NEXT: %[[C:.*]]:3 = scf.if %[[ANY]]
+  // CHECK: cta.wait %{{[^ ]*}} : !cta
+  // CHECK: scf.yield %[[C]]#0, %[[C]]#1, %[[C]]#2
   // CHECK: %[[R:.*]]:3 = scf.for {{.*}} iter_args(%{{.*}} = %[[F]]#0, %{{.*}} = %[[F]]#1, %{{.*}} = %[[F]]#2)
   // CHECK: cta.release %[[Q]]
   // CHECK-NEXT: cta.store %[[R]]#1, %{{.*}}[%c0, %[[FIRST]]]
@@ -163,8 +170,11 @@ gpu.module @kernels {
           // before: cta.release %b : !kt
           // twice: %tf = cta.mma %q, transpose %k : !qt, !kt -> !sf
           // twice: %t = cta.wait %tf : !sf
+          %sum = vector.shape_cast %l : !row to vector<64x1xf32>
+          %sums = vector.broadcast %sum : vector<64x1xf32> to !o
+          %acc = arith.mulf %sums, %z : !o
           %pb = arith.truncf %p : !s to !sp
-          scf.yield %z, %l, %pb : !o, !row, !sp
+          scf.yield %acc, %l, %pb : !o, !row, !sp
         } else {
           // nothing: cta.store %m0, %L[%c0, %at] : !row, memref<?x?xf32>
           scf.yield %z, %m0, %zp : !o, !row, !sp

@@ -174,12 +174,15 @@ LogicalResult ItemFinder::findProduct(Block &block) {
   if (!found.wait || found.wait->getBlock() != &block)
     return fail("an item's first product is not waited for in its block");
   Operation *yield = block.getTerminator();
+  Operation *narrowing = yield->getOperand(stages.operand).getDefiningOp();
+  if (narrowing && narrowing->getBlock() == &block &&
+      isMemoryEffectFree(narrowing) &&
+      isReadBy(narrowing, {}, yield, stages.operand))
+    found.narrowing = narrowing;
   for (Operation &op : llvm::reverse(block.without_terminator()))
     if (isMemoryEffectFree(&op) && !op.use_empty() &&
-        (isReadBy(&op, found.end, yield, stages.accumulator) ||
-         (found.wait->isBeforeInBlock(&op) &&
-          isReadBy(&op, {}, yield, stages.operand))))
-      found.end.insert(&op);
+        isReadBy(&op, found.accumulating, yield, stages.accumulator))
+      found.accumulating.insert(&op);
   stages.products[&block] = found;
   return success();
 }

@@ -37,10 +37,16 @@ struct LateProduct {
 struct FirstProduct {
   cta::MmaOp product;
   cta::WaitOp wait;
-  /// What may come after the late product of the item before: what makes its
-  /// operand, in whose registers that is still read, and works on the
-  /// accumulator alone.
-  llvm::SetVector<mlir::Operation *> end;
+  /// What makes the late product's operand, if nothing else: that of the item
+  /// before is read until its product is done.
+  mlir::Operation *narrowing = nullptr;
+  /// What makes this block's accumulator alone, which may wait until that of
+  /// the item before is stored.
+  llvm::SetVector<mlir::Operation *> accumulating;
+
+  bool isLast(mlir::Operation *op) const {
+    return op == narrowing || accumulating.contains(op);
+  }
 };
 
 /// The body of a work.

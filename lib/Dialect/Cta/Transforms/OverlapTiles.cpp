@@ -71,17 +71,18 @@ private:
   /// The late product of what `left` is; returns the accumulator.
   Value buildLate(const Left &left);
   Value buildLateIf(Value condition, const Left &left);
-  /// Stores the item that `left` is of.
+  /// Stores the item that `left` is of, if there was one.
+  void buildEpilogueIf(const Left &left, Value accumulator);
   void buildEpilogue(const Left &left, Value accumulator);
 
-  /// The first block beside the late product of the item before; returns the
-  /// branch's results with that product's accumulator behind them.
+  /// The first block, on all ways through it beside what `left` says of the
+  /// item before: its late product, and then its epilogue.
   SmallVector<Value> buildBeside(scf::IfOp branch, const Left &left,
                                  IRMapping &mapping);
-  /// The same for one way through it, which begins with `from`.
+  /// The way that begins with `from`.
   void buildBeside(Block &from, const Left &left, IRMapping mapping);
-  Value buildProducts(FirstProduct &first, Block &from, const Left &left,
-                      IRMapping &mapping);
+  void buildProducts(FirstProduct &first, Block &from, const Left &left,
+                     IRMapping &mapping);
   /// The first block, and what of the item before was left.
   void buildFirst(const Left &before);
   /// What this item leaves, where its late product stood.
@@ -145,10 +146,6 @@ Value TileOverlap::buildLateIf(Value condition, const Left &left) {
 }
 
 void TileOverlap::buildEpilogue(const Left &left, Value accumulator) {
-  auto branch =
-      scf::IfOp::create(rewriter, loc, left.hasItem, /*withElseRegion=*/false);
-  OpBuilder::InsertionGuard guard(rewriter);
-  rewriter.setInsertionPointToStart(branch.thenBlock());
   IRMapping mapping;
   mapping.map(stages.late.branch.getResult(0), accumulator);
   mapping.map(stages.reads.getArrayRef(), left.reads);
@@ -157,17 +154,24 @@ void TileOverlap::buildEpilogue(const Left &left, Value accumulator) {
       rewriter.clone(op, mapping);
 }
 
+void TileOverlap::buildEpilogueIf(const Left &left, Value accumulator) {
+  auto branch =
+      scf::IfOp::create(rewriter, loc, left.hasItem, /*withElseRegion=*/false);
+  OpBuilder::InsertionGuard guard(rewriter);
+  rewriter.setInsertionPointToStart(branch.thenBlock());
+  buildEpilogue(left, accumulator);
+}
+
 //===----------------------------------------------------------------------===//
 // The first block
 //===----------------------------------------------------------------------===//
 
 SmallVector<Value> TileOverlap::buildBeside(scf::IfOp branch, const Left &left,
                                             IRMapping &mapping) {
-  SmallVector<Type> types(branch.getResultTypes());
-  types.push_back(left.accumulator.getType());
-  auto built = scf::IfOp::create(rewriter, loc, types,
+  auto built = scf::IfOp::create(rewriter, loc, branch.getResultTypes(),
                                  mapping.lookupOrDefault(branch.getCondition()),
-                                 /*addThenBlock=*/true, /*addElseBlock=*/true);
+                                 /*addThenBlock=*/true,
+                                 /*addElseBlock=*/true);
   OpBuilder::InsertionGuard guard(rewriter);
   rewriter.setInsertionPointToStart(built.thenBlock());
   buildBeside(*branch.thenBlock(), left, mapping);
@@ -178,40 +182,38 @@ SmallVector<Value> TileOverlap::buildBeside(scf::IfOp branch, const Left &left,
 
 void TileOverlap::buildBeside(Block &from, const Left &left,
                               IRMapping mapping) {
-  Value accumulator;
   auto product = stages.products.find(&from);
   if (product != stages.products.end()) {
-    accumulator = buildProducts(product->second, from, left, mapping);
+    buildProducts(product->second, from, left, mapping);
   } else {
+    bool hasBranch = false;
     for (Operation &op : from.without_terminator()) {
       if (isMemoryEffectFree(&op)) {
         rewriter.clone(op, mapping);
         continue;
       }
-      SmallVector<Value> results =
-          buildBeside(cast<scf::IfOp>(op), left, mapping);
-      accumulator = results.pop_back_val();
-      mapping.map(op.getResults(), results);
+      mapping.map(op.getResults(),
+                  buildBeside(cast<scf::IfOp>(op), left, mapping));
+      hasBranch = true;
     }
     // The item has no block at all.
-    if (!accumulator)
-      accumulator = buildLate(left);
+    if (!hasBranch)
+      buildEpilogue(left, buildLate(left));
   }
   SmallVector<Value> yielded;
   for (Value value : from.getTerminator()->getOperands())
     yielded.push_back(mapping.lookupOrDefault(value));
-  yielded.push_back(accumulator);
   scf::YieldOp::create(rewriter, loc, yielded);
 }
 
-Value TileOverlap::buildProducts(FirstProduct &first, Block &from,
-                                 const Left &left, IRMapping &mapping) {
+void TileOverlap::buildProducts(FirstProduct &first, Block &from,
+                                const Left &left, IRMapping &mapping) {
   LateProduct &late = stages.late;
   IRMapping before;
   before.map(late.getAccumulator(), left.accumulator);
   before.map(late.getOperand(), left.operand);
   for (Operation &op : from.without_terminator()) {
-    if (first.end.contains(&op))
+    if (first.isLast(&op))
       continue;
     Operation *cloned = rewriter.clone(op, mapping);
     // 1. Both products are under way.
@@ -227,33 +229,31 @@ Value TileOverlap::buildProducts(FirstProduct &first, Block &from,
   // overwritten.
   rewriter.clone(*late.wait, before);
   rewriter.clone(*late.release, before);
+  if (first.narrowing)
+    rewriter.clone(*first.narrowing, mapping);
+  // 4. It is stored before this item's accumulator takes registers.
+  buildEpilogue(left, before.lookup(late.wait.getFragment()));
   for (Operation &op : from.without_terminator())
-    if (first.end.contains(&op))
+    if (first.accumulating.contains(&op))
       rewriter.clone(op, mapping);
-  return before.lookup(late.wait.getFragment());
 }
 
 void TileOverlap::buildFirst(const Left &before) {
   scf::IfOp first = stages.first;
   rewriter.setInsertionPoint(first);
-  SmallVector<Type> types(first.getResultTypes());
-  types.push_back(before.accumulator.getType());
-  auto branch = scf::IfOp::create(rewriter, loc, types, before.hasProduct,
-                                  /*addThenBlock=*/true, /*addElseBlock=*/true);
+  auto branch = scf::IfOp::create(rewriter, loc, first.getResultTypes(),
+                                  before.hasProduct, /*addThenBlock=*/true,
+                                  /*addElseBlock=*/true);
   // 1. Beside the late product.
   rewriter.setInsertionPointToStart(branch.thenBlock());
   IRMapping mapping;
   scf::YieldOp::create(rewriter, loc, buildBeside(first, before, mapping));
-  // 2. By itself.
+  // 2. By itself: the item before, if there was one, had no product to leave.
   rewriter.setInsertionPointToStart(branch.elseBlock());
+  buildEpilogueIf(before, before.accumulator);
   Operation *alone = rewriter.clone(*first);
-  SmallVector<Value> results(alone->getResults());
-  results.push_back(before.accumulator);
-  scf::YieldOp::create(rewriter, loc, results);
-  // 3. The item before is stored, and its registers are free.
-  rewriter.setInsertionPointAfter(branch);
-  buildEpilogue(before, branch.getResults().back());
-  rewriter.replaceOp(first, branch.getResults().drop_back());
+  scf::YieldOp::create(rewriter, loc, alone->getResults());
+  rewriter.replaceOp(first, branch.getResults());
 }
 
 Left TileOverlap::leave() {
@@ -289,7 +289,7 @@ int64_t TileOverlap::apply() {
 
   // 2. What the last item leaves is done behind all.
   rewriter.setInsertionPointAfter(stages.work);
-  buildEpilogue(after, buildLateIf(after.hasProduct, after));
+  buildEpilogueIf(after, buildLateIf(after.hasProduct, after));
 
   // 3. What this item leaves, and what was left to it.
   Block &body = stages.work.getBody().front();

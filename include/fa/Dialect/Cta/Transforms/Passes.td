@@ -582,7 +582,8 @@ def OverlapTiles : Pass<"overlap-tiles"> {
     late product's operand and what the result is made and stored by (`iter_args`),
     and the next item starts its first product and the late one together, as loops
     do; while they run it does its own first block's arithmetic. Then it stores the
-    item before. What the last item leaves is done behind the work.
+    item before, and only then makes its own accumulator, which takes the same
+    registers. What the last item leaves is done behind the work.
 
     An item without a block, and a first item, have nothing beside them: the
     branches for those are what stood there before, and the late product by
@@ -625,8 +626,8 @@ def OverlapTiles : Pass<"overlap-tiles"> {
     %e:6 = cta.work (%i) in (%n) order(#cta.order<natural, persistent = static>)
         iter_args(%a0 = %zero, %p0 = %none, %inv0 = %row, %i0 = %c0, %late = %false, %item = %false) -> (...) {
       %q = cta.consume %qr : !cta.ring<2, !qt>
-      %f:4 = scf.if %late -> (!s, !row, !sp, !s) {
-        %g:4 = scf.if %any -> (!s, !row, !sp, !s) {
+      %f:3 = scf.if %late -> (!s, !row, !sp) {
+        %g:3 = scf.if %any -> (!s, !row, !sp) {
           %k = cta.consume %kr : !ring
           %sf = cta.mma %q, transpose %k : !qt, !kt -> !sf
           %v = cta.consume %vr : !ring
@@ -637,11 +638,14 @@ def OverlapTiles : Pass<"overlap-tiles"> {
           %o = cta.wait %of : !sf
           cta.release %v : !kt
           ... %p ...
-          scf.yield %zero, %l, %p, %o : !s, !row, !sp, !s
-        } else { ... the late product alone ... }
-        scf.yield %g#0, %g#1, %g#2, %g#3 : !s, !row, !sp, !s
-      } else { ... the first block alone, and %a0 ... }
-      scf.if %item { ... cta.store %f#3 times %inv0 at %i0 ... }
+          ... cta.store %o times %inv0 at %i0 ...
+          scf.yield %zero, %l, %p : !s, !row, !sp
+        } else { ... the late product alone, and the stores ... }
+        scf.yield %g#0, %g#1, %g#2 : !s, !row, !sp
+      } else {
+        scf.if %item { ... cta.store %a0 times %inv0 at %i0 ... }
+        ... the first block alone ...
+      }
       %r:3 = scf.for ... { ... }
       cta.release %q : !qt
       cta.yield %r#0, %r#2, %inverse, %i, %any, %true : ...
