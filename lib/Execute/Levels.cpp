@@ -15,9 +15,9 @@ using llvm::StringRef;
 
 llvm::ArrayRef<llvm::StringLiteral> fa::execute::getPassesBelowLevelC() {
   static constexpr llvm::StringLiteral names[] = {
-      "map-warps",       "stage-tiles", "prefetch",   "specialize-warps",
-      "overlap-softmax", "ping-pong",   "persistent", "unroll-stages",
-      "lower-to-nvvm",   "emit-cubin"};
+      "map-warps",       "stage-tiles",   "prefetch",  "specialize-warps",
+      "overlap-softmax", "overlap-tiles", "ping-pong", "persistent",
+      "unroll-stages",   "lower-to-nvvm", "emit-cubin"};
   return names;
 }
 

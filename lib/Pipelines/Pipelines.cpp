@@ -322,6 +322,8 @@ void fa::buildWarpgroupPipeline(OpPassManager &pm,
     kernels.addPass(createPingPong());
   if (passes.persistent && options.persistent)
     kernels.addPass(createPersistent());
+  if (passes.persistent && options.persistent && options.overlapTiles)
+    kernels.addPass(createOverlapTiles());
   buildMachineCode(pm, kernels, options, getTarget(options, kHopper));
 }
 

@@ -68,7 +68,7 @@ ThreadBlock::Step ThreadBlock::enterLoop(Team &team, scf::ForOp loop) {
 ThreadBlock::Step ThreadBlock::executeYield(Team &team, Operation *op) {
   Operation *parent = op->getParentOp();
   if (auto work = dyn_cast<cta::WorkOp>(parent))
-    return nextItem(team, work);
+    return nextItem(team, work, getAll(team, op->getOperands()));
   if (isa<cta::RoleOp>(parent)) {
     if (failed(checkTeamEnd(team)))
       return Step::Failed;
@@ -152,7 +152,7 @@ ThreadBlock::Step ThreadBlock::enterWork(Team &team, cta::WorkOp work) {
     frame.end =
         withShares(team, work, [&](auto order) { return order.count(number); });
   team.frames.push_back(frame);
-  return nextItem(team, work);
+  return nextItem(team, work, getAll(team, work.getInits()));
 }
 
 /// Which items are marked is known when all teams that mark have come.
@@ -180,7 +180,9 @@ ThreadBlock::Step ThreadBlock::mark(Team &team, cta::MarkOp op) {
   return Step::Next;
 }
 
-ThreadBlock::Step ThreadBlock::nextItem(Team &team, cta::WorkOp work) {
+/// `carried`: what the item before yielded, or the initial values.
+ThreadBlock::Step ThreadBlock::nextItem(Team &team, cta::WorkOp work,
+                                        ArrayRef<Datum> carried) {
   // The block's own items follow one another; a role's teams go on alone.
   if (!team.info && !areTeamsDone())
     return Step::Blocked;
@@ -190,8 +192,10 @@ ThreadBlock::Step ThreadBlock::nextItem(Team &team, cta::WorkOp work) {
   while (frame.index < frame.end && !ownsItem(work, frame.index));
   if (frame.index >= frame.end) {
     team.frames.pop_back();
+    setAll(team, work.getResults(), carried);
     return Step::Next;
   }
+  setAll(team, ValueRange(work.getCarried()), carried);
   if (cta::hasShares(work.getOrder().getKind())) {
     auto [first, other] = withShares(
         team, work, [&](auto order) { return order.get(number, frame.index); });

@@ -166,7 +166,7 @@ private:
   Step enterLoop(Team &team, mlir::scf::ForOp loop);
   Step enterRegion(Team &team, mlir::Region &region);
   Step enterWork(Team &team, cta::WorkOp work);
-  Step nextItem(Team &team, cta::WorkOp work);
+  Step nextItem(Team &team, cta::WorkOp work, llvm::ArrayRef<Datum> carried);
   Step enterMarkedWork(Team &team, cta::WorkOp work);
   bool ownsItem(cta::WorkOp work, int64_t item) const;
   /// What is computed by the order of a work whose items come in shares.

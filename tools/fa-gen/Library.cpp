@@ -59,7 +59,8 @@ static std::string hashOf(const KernelRequest &request) {
        {overrides.br, overrides.bc, overrides.teams, overrides.warps,
         overrides.stages, int64_t(overrides.pingPong),
         int64_t(overrides.persistent), int64_t(request.spec.lengths),
-        request.maxRows, int64_t(request.isTrial)})
+        request.maxRows, int64_t(request.isTrial),
+        int64_t(request.overlapTiles)})
     text += " " + std::to_string(value);
   text += " " + overrides.rescale;
   llvm::XXH128_hash_t hash = llvm::xxh3_128bits(llvm::ArrayRef(

@@ -110,6 +110,12 @@ static cl::opt<std::string, true>
                            "suits the problem, else always)"),
                   cl::cat(category));
 
+static cl::opt<bool>
+    overlapTiles("overlap-tiles",
+                 cl::desc("of fa3's kernels, each work item's end beside the "
+                          "beginning of the next"),
+                 cl::cat(category));
+
 static cl::list<std::string>
     lengths("lengths", cl::CommaSeparated, cl::value_desc("any|short|decode"),
             cl::desc("how many queries the kernels are meant for: any number, "
@@ -326,6 +332,8 @@ collectRequests(MLIRContext &context, const DialectRegistry &registry) {
                            *tables, reason);
   if (failed(requests))
     return failWith(reason);
+  for (KernelRequest &request : *requests)
+    request.overlapTiles = overlapTiles;
   return requests;
 }
 

@@ -118,6 +118,11 @@ struct PipelineOptions : public mlir::PassPipelineOptions<PipelineOptions> {
       *this, "persistent",
       llvm::cl::desc("of --fa3, thread blocks that run many work items"),
       llvm::cl::init(true)};
+  Option<bool> overlapTiles{
+      *this, "overlap-tiles",
+      llvm::cl::desc("of --fa3, the end of a work item beside the beginning of "
+                     "the next"),
+      llvm::cl::init(false)};
   Option<bool> allowSpills{*this, "allow-spills",
                            llvm::cl::desc("accept kernels that spill"),
                            llvm::cl::init(false)};

@@ -109,13 +109,16 @@ void setLaunchAttributes(Kernel &kernel);
 struct BlockItem {
   llvm::SmallVector<mlir::Value> coordinates; ///< of index type
   mlir::Value number; ///< i32: how many the block has run before it
+  /// Over the block's items; null where it runs one.
+  mlir::scf::ForOp loop;
 };
 
 /// The block's work item. Where the block runs many, makes a loop over them and
-/// moves `b` into it. `group` (i32 or null) is how many of the coordinates
-/// after the first run before the first one does.
+/// moves `b` into it; the loop carries `inits`, and has no terminator yet if
+/// there are any. `group` (i32 or null) is how many of the coordinates after
+/// the first run before the first one does.
 BlockItem buildItems(mlir::ImplicitLocOpBuilder &b, cta::WorkOp work,
-                     mlir::Value group);
+                     mlir::Value group, mlir::ValueRange inits = {});
 /// The same for the `group_bytes` of the work's order, from the sizes of the
 /// memrefs that loops in `work` copy from; null where there is none.
 mlir::Value buildGroup(mlir::ImplicitLocOpBuilder &b, cta::WorkOp work);

@@ -147,6 +147,43 @@ static void enterBranch(ImplicitLocOpBuilder &b, Value condition) {
   b.setInsertionPointToStart(branch.thenBlock());
 }
 
+/// What the loop over items carries for `value`: an index in 32 bits, as all
+/// coordinates are.
+static Value narrowCarried(ImplicitLocOpBuilder &b, Value value) {
+  return value.getType().isIndex() ? I32Builder{b}.fromIndex(value) : value;
+}
+
+static Value widenCarried(ImplicitLocOpBuilder &b, Value value, Type type) {
+  if (!type.isIndex())
+    return value;
+  return arith::IndexCastOp::create(b, type, value);
+}
+
+/// Gives `loop`, over the items of `work`, the terminator that carries what
+/// `work` yields, and its results for those of `work`. Returns what stands for
+/// the carried arguments inside, where `b` is.
+static SmallVector<Value> carryItems(ImplicitLocOpBuilder &b, cta::WorkOp work,
+                                     scf::ForOp loop) {
+  if (work.getInits().empty())
+    return {};
+  auto end = ImplicitLocOpBuilder::atBlockEnd(work.getLoc(), loop.getBody());
+  SmallVector<Value> next;
+  for (Value value : work.getBody().front().getTerminator()->getOperands())
+    next.push_back(narrowCarried(end, value));
+  // What follows comes in front of it.
+  b.setInsertionPoint(scf::YieldOp::create(end, next));
+
+  ImplicitLocOpBuilder after(work.getLoc(), work->getContext());
+  after.setInsertionPointAfter(loop);
+  SmallVector<Value> carried;
+  for (auto [result, argument, value] : llvm::zip_equal(
+           work.getResults(), loop.getRegionIterArgs(), loop.getResults())) {
+    result.replaceAllUsesWith(widenCarried(after, value, result.getType()));
+    carried.push_back(widenCarried(b, argument, result.getType()));
+  }
+  return carried;
+}
+
 /// Replaces `work` by the block's items, or those that are marked. `group`:
 /// what `buildGroup` said.
 static void expandWork(const HopperKernel &kernel, cta::WorkOp work,
@@ -160,19 +197,23 @@ static void expandWork(const HopperKernel &kernel, cta::WorkOp work,
     work->getParentOfType<gpu::GPUFuncOp>()->setAttr(kPersistentAttr,
                                                      b.getUnitAttr());
   if (isMarked) {
+    // What the first work leaves to do stands in front of this one.
+    if (role.marks)
+      endMarks(b, kernel, role);
     waitForMarks(b, kernel);
     enterBranch(b, buildHasMarks(b, kernel, role));
-  } else if (role.marks && isa<cta::RoleOp>(work->getParentOp())) {
-    ImplicitLocOpBuilder after(work.getLoc(), work->getContext());
-    after.setInsertionPointAfter(work);
-    endMarks(after, kernel, role);
   }
-  BlockItem item = buildItems(b, work, group);
+  SmallVector<Value> inits;
+  for (Value init : work.getInits())
+    inits.push_back(narrowCarried(b, init));
+  BlockItem item = buildItems(b, work, group, inits);
+  SmallVector<Value> arguments(item.coordinates);
+  llvm::append_range(arguments, carryItems(b, work, item.loop));
   if (isMarked)
     enterBranch(b, buildIsMarked(b, kernel, role, item.number));
   work->moveBefore(b.getInsertionBlock(), b.getInsertionPoint());
   expandMarks(kernel, work, item.number);
-  inlineBody(work, item.coordinates);
+  inlineBody(work, arguments);
 }
 
 /// Puts the role's body in its place; its team counts from 0.

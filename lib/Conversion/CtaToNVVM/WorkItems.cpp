@@ -133,47 +133,50 @@ Value fa::buildGroup(ImplicitLocOpBuilder &b, cta::WorkOp work) {
 }
 
 /// Puts the block's loop where `b` is, and `b` into the loop.
-static Value buildLoop(ImplicitLocOpBuilder &b, Value first, Value end,
-                       Value step) {
-  auto loop = scf::ForOp::create(b, first, end, step);
+static scf::ForOp buildLoop(ImplicitLocOpBuilder &b, Value first, Value end,
+                            Value step, ValueRange inits) {
+  auto loop = scf::ForOp::create(b, first, end, step, inits);
   b.setInsertionPointToStart(loop.getBody());
-  return loop.getInductionVar();
+  return loop;
 }
 
 /// The block's share of items by `Order`.
 template <template <typename> class Order>
 static BlockItem buildShare(ImplicitLocOpBuilder &b, cta::WorkOp work,
-                            Value block, Value blocks) {
+                            Value block, Value blocks, ValueRange inits) {
   I32Builder i{b};
   ValueRange others = work.getExtents().drop_front();
   auto expr = [&](Value value) { return I32Expr{&b, value}; };
   Order<I32Expr> order(expr(i.fromIndex(work.getExtents().front())),
                        expr(multiplyAll(b, others)), expr(blocks));
-  Value number = buildLoop(b, i.constant(0), order.count(expr(block)).value,
-                           i.constant(1));
+  scf::ForOp loop = buildLoop(b, i.constant(0), order.count(expr(block)).value,
+                              i.constant(1), inits);
+  Value number = loop.getInductionVar();
   auto [first, other] = order.get(expr(block), expr(number));
   SmallVector<Value> coordinates{first.value};
   appendCoordinates(b, others, other.value, coordinates);
   for (Value &coordinate : coordinates)
     coordinate = widen(b, coordinate);
-  return {coordinates, number};
+  return {coordinates, number, loop};
 }
 
-BlockItem fa::buildItems(ImplicitLocOpBuilder &b, cta::WorkOp work,
-                         Value group) {
+BlockItem fa::buildItems(ImplicitLocOpBuilder &b, cta::WorkOp work, Value group,
+                         ValueRange inits) {
   Value block = NVVM::BlockIdXOp::create(b, b.getI32Type());
   if (work.getOrder().getPersistence() == cta::Persistence::None)
-    return {buildCoordinates(b, work, block, group), I32Builder{b}.constant(0)};
+    return {buildCoordinates(b, work, block, group), I32Builder{b}.constant(0),
+            scf::ForOp()};
   Value blocks = NVVM::GridDimXOp::create(b, b.getI32Type());
   if (work.getOrder().getKind() == cta::WorkOrder::Balanced)
-    return buildShare<BalancedOrder>(b, work, block, blocks);
+    return buildShare<BalancedOrder>(b, work, block, blocks, inits);
   if (work.getOrder().getKind() == cta::WorkOrder::Paired)
-    return buildShare<PairedOrder>(b, work, block, blocks);
+    return buildShare<PairedOrder>(b, work, block, blocks, inits);
   if (work.getOrder().getKind() == cta::WorkOrder::Mirrored)
-    return buildShare<MirroredOrder>(b, work, block, blocks);
+    return buildShare<MirroredOrder>(b, work, block, blocks, inits);
   Value items = multiplyAll(b, work.getExtents());
-  Value item = buildLoop(b, block, items, blocks);
+  scf::ForOp loop = buildLoop(b, block, items, blocks, inits);
+  Value item = loop.getInductionVar();
   Value number =
       arith::DivUIOp::create(b, arith::SubIOp::create(b, item, block), blocks);
-  return {buildCoordinates(b, work, item, group), number};
+  return {buildCoordinates(b, work, item, group), number, loop};
 }

@@ -551,3 +551,73 @@ gpu.module @kernels {
     gpu.return
   }
 }
+
+// -----
+
+gpu.module @kernels {
+  gpu.func @yields_others(%n: index, %x: f32) kernel {
+    cta.role "all" teams(%w in 1) warps(4) {
+      // expected-error @below {{expects to carry and to yield its result types ('f32'), but carries ('f32') and yields ('index')}}
+      %r = cta.work (%b) in (%n) order(#cta.order<natural, persistent = static>) iter_args(%a = %x) -> (f32) {
+        cta.yield %b : index
+      }
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kernels {
+  gpu.func @carries_one_item(%n: index, %x: f32) kernel {
+    cta.role "all" teams(%w in 1) warps(4) {
+      // expected-error @below {{expects a persistent order where it carries values, but found #cta.order<lpt>}}
+      %r = cta.work (%b) in (%n) order(#cta.order<lpt>) iter_args(%a = %x) -> (f32) {
+        cta.yield %a : f32
+      }
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kernels {
+  gpu.func @carries_of_block(%n: index, %x: f32) kernel {
+    // expected-error @below {{expects to stand in a cta.role where it carries values, which are a team's}}
+    %r = cta.work (%b) in (%n) order(#cta.order<natural, persistent = static>) iter_args(%a = %x) -> (f32) {
+      cta.yield %a : f32
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kernels {
+  gpu.func @carries_marked(%n: index, %x: f32) kernel {
+    cta.role "all" teams(%w in 1) warps(4) {
+      cta.work (%b) in (%n) order(#cta.order<natural, persistent = static>) {
+      }
+      // expected-error @below {{expects to carry nothing where it is marked, since it leaves out items}}
+      %r = cta.work marked (%b) in (%n) order(#cta.order<natural, persistent = static>) iter_args(%a = %x) -> (f32) {
+        cta.yield %a : f32
+      }
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kernels {
+  gpu.func @too_few_coordinates(%n: index, %x: f32) kernel {
+    cta.role "all" teams(%w in 1) warps(4) {
+      // expected-error @below {{expects one coordinate for each extent, but found 1 coordinates and 2 extents}}
+      %r = cta.work (%b) in (%n, %n) order(#cta.order<natural, persistent = static>) iter_args(%a = %x) -> (f32) {
+        cta.yield %a : f32
+      }
+    }
+    gpu.return
+  }
+}

@@ -6,6 +6,7 @@
 // RUN: fa-opt %s --split-input-file --specialize-warps 2>&1 | FileCheck %s -DPASS=--specialize-warps
 // RUN: fa-opt %s --split-input-file --trim-teams 2>&1 | FileCheck %s -DPASS=--trim-teams
 // RUN: fa-opt %s --split-input-file --overlap-softmax 2>&1 | FileCheck %s -DPASS=--overlap-softmax
+// RUN: fa-opt %s --split-input-file --overlap-tiles 2>&1 | FileCheck %s -DPASS=--overlap-tiles
 // RUN: fa-opt %s --split-input-file --ping-pong 2>&1 | FileCheck %s -DPASS=--ping-pong
 // RUN: fa-opt %s --split-input-file --persistent 2>&1 | FileCheck %s -DPASS=--persistent
 // RUN: fa-opt %s --split-input-file --unroll-stages 2>&1 | FileCheck %s -DPASS=--unroll-stages

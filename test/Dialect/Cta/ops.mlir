@@ -92,6 +92,26 @@ gpu.module @kernels {
     gpu.return
   }
 
+  // CHECK-LABEL: gpu.func @carried
+  gpu.func @carried(%n: index, %init: vector<64xf32>, %O: memref<?xf32>) kernel {
+    %c0 = arith.constant 0 : index
+    cta.role "all" teams(%w in 2) warps(4) {
+      // CHECK: %[[END:.*]]:2 = cta.work (%[[B:.*]]) in (%{{.*}}) order(#cta.order<natural, persistent = static>) iter_args(%[[V:.*]] = %{{.*}}, %[[I:.*]] = %{{.*}}) -> (vector<64xf32>, index) attributes {note} {
+      %end:2 = cta.work (%b) in (%n) order(#cta.order<natural, persistent = static>)
+          iter_args(%v = %init, %i = %c0) -> (vector<64xf32>, index) attributes {note} {
+        // CHECK: cta.store %[[V]], %{{.*}}[%[[I]]]
+        cta.store %v, %O[%i] : vector<64xf32>, memref<?xf32>
+        // CHECK: %[[NEXT:.*]] = arith.addf
+        %next = arith.addf %v, %v : vector<64xf32>
+        // CHECK: cta.yield %[[NEXT]], %[[B]] : vector<64xf32>, index
+        cta.yield %next, %b : vector<64xf32>, index
+      }
+      // CHECK: cta.store %[[END]]#0, %{{.*}}[%[[END]]#1]
+      cta.store %end#0, %O[%end#1] : vector<64xf32>, memref<?xf32>
+    }
+    gpu.return
+  }
+
   // CHECK-LABEL: gpu.func @again
   gpu.func @again(%n: index, %flag: i1) kernel {
     cta.role "all" teams(%w in 2) warps(4) {

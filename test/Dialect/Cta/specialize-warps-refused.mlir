@@ -175,3 +175,23 @@ gpu.module @kernels {
     gpu.return
   }
 }
+
+// -----
+
+!m = memref<?x64xbf16>
+!t = !cta.tile<64x64xbf16, swizzle = 128>
+
+gpu.module @kernels {
+  gpu.func @carried_items(%K: !m, %n: index, %x: f32) kernel {
+    %c0 = arith.constant 0 : index
+    cta.role "all" teams(%w in 2) warps(4) {
+      // expected-error @below {{--specialize-warps divides items that stand alone, but these carry values to the next (run it first)}}
+      %r = cta.work (%b) in (%n) order(#cta.order<natural, persistent = static>) iter_args(%a = %x) -> (f32) {
+        %k = cta.load each %K[%b, %c0] : !m -> !t
+        %f = cta.read %k : !t -> vector<64x64xbf16>
+        cta.yield %a : f32
+      }
+    }
+    gpu.return
+  }
+}

@@ -18,26 +18,53 @@ using namespace fa::cta;
 // WorkOp
 //===----------------------------------------------------------------------===//
 
+/// Parses `iter_args(%a = %init, ...) -> (types)`, if it is there: the
+/// arguments go to `arguments`, the rest to `result`. Returns how many there
+/// are.
+static FailureOr<int32_t>
+parseCarried(OpAsmParser &parser, OperationState &result,
+             SmallVectorImpl<OpAsmParser::Argument> &arguments) {
+  if (failed(parser.parseOptionalKeyword("iter_args")))
+    return 0;
+  SmallVector<OpAsmParser::Argument> carried;
+  SmallVector<OpAsmParser::UnresolvedOperand> inits;
+  SMLoc loc = parser.getCurrentLocation();
+  if (parser.parseAssignmentList(carried, inits) ||
+      parser.parseArrowTypeList(result.types) ||
+      parser.resolveOperands(inits, result.types, loc, result.operands))
+    return failure();
+  for (auto [argument, type] : llvm::zip_equal(carried, result.types))
+    argument.type = type;
+  llvm::append_range(arguments, carried);
+  return carried.size();
+}
+
 ParseResult WorkOp::parse(OpAsmParser &parser, OperationState &result) {
-  SmallVector<OpAsmParser::Argument> coordinates;
+  SmallVector<OpAsmParser::Argument> arguments;
   SmallVector<OpAsmParser::UnresolvedOperand> extents;
   OrderAttr order;
   Type index = parser.getBuilder().getIndexType();
   if (succeeded(parser.parseOptionalKeyword("marked")))
     result.addAttribute("marked", parser.getBuilder().getUnitAttr());
-  if (parser.parseArgumentList(coordinates, OpAsmParser::Delimiter::Paren) ||
+  if (parser.parseArgumentList(arguments, OpAsmParser::Delimiter::Paren) ||
       parser.parseKeyword("in") ||
       parser.parseOperandList(extents, OpAsmParser::Delimiter::Paren) ||
       parser.resolveOperands(extents, index, result.operands) ||
       parser.parseKeyword("order") || parser.parseLParen() ||
       parser.parseAttribute(order, "order", result.attributes) ||
-      parser.parseRParen() ||
+      parser.parseRParen())
+    return failure();
+  for (OpAsmParser::Argument &coordinate : arguments)
+    coordinate.type = index;
+  FailureOr<int32_t> carried = parseCarried(parser, result, arguments);
+  if (failed(carried) ||
       parser.parseOptionalAttrDictWithKeyword(result.attributes))
     return failure();
-  for (OpAsmParser::Argument &coordinate : coordinates)
-    coordinate.type = index;
+  llvm::copy(
+      ArrayRef<int32_t>({int32_t(extents.size()), *carried}),
+      result.getOrAddProperties<Properties>().operandSegmentSizes.begin());
   Region *body = result.addRegion();
-  if (parser.parseRegion(*body, coordinates))
+  if (parser.parseRegion(*body, arguments))
     return failure();
   ensureTerminator(*body, parser.getBuilder(), result.location);
   return success();
@@ -45,15 +72,23 @@ ParseResult WorkOp::parse(OpAsmParser &parser, OperationState &result) {
 
 void WorkOp::print(OpAsmPrinter &printer) {
   printer << (getMarked() ? " marked (" : " (");
-  printer.printOperands(getBody().getArguments());
+  printer.printOperands(getCoordinates());
   printer << ") in (";
   printer.printOperands(getExtents());
   printer << ") order(" << getOrder() << ')';
-  printer.printOptionalAttrDictWithKeyword((*this)->getAttrs(),
-                                           {"order", "marked"});
+  if (!getInits().empty()) {
+    printer << " iter_args(";
+    llvm::interleaveComma(
+        llvm::zip_equal(getCarried(), getInits()), printer, [&](auto pair) {
+          printer << std::get<0>(pair) << " = " << std::get<1>(pair);
+        });
+    printer << ") -> (" << getResultTypes() << ')';
+  }
+  printer.printOptionalAttrDictWithKeyword(
+      (*this)->getAttrs(), {"order", "marked", getOperandSegmentSizeAttr()});
   printer << ' ';
   printer.printRegion(getBody(), /*printEntryBlockArgs=*/false,
-                      /*printBlockTerminators=*/false);
+                      /*printBlockTerminators=*/getNumResults() != 0);
 }
 
 //===----------------------------------------------------------------------===//

@@ -23,12 +23,38 @@ static WorkOp getWorkBefore(WorkOp work) {
   return dyn_cast_if_present<WorkOp>(before);
 }
 
+/// Checks what `work` carries from item to item.
+static LogicalResult verifyCarried(WorkOp work) {
+  TypeRange types = work.getResultTypes();
+  TypeRange yielded = work.getBody().front().getTerminator()->getOperandTypes();
+  if (TypeRange(work.getInits()) != types || yielded != types ||
+      TypeRange(ValueRange(work.getCarried())) != types)
+    return work.emitOpError("expects to carry and to yield its result types (")
+           << types << "), but carries (" << work.getInits().getTypes()
+           << ") and yields (" << yielded << ")";
+  if (types.empty())
+    return success();
+  if (work.getMarked())
+    return work.emitOpError(
+        "expects to carry nothing where it is marked, since "
+        "it leaves out items");
+  if (work.getOrder().getPersistence() == Persistence::None)
+    return work.emitOpError("expects a persistent order where it carries "
+                            "values, but found ")
+           << work.getOrder();
+  if (!isa_and_present<RoleOp>(work->getParentOp()))
+    return work.emitOpError("expects to stand in a cta.role where it carries "
+                            "values, which are a team's");
+  return success();
+}
+
 LogicalResult WorkOp::verify() {
-  if (getBody().getNumArguments() != getExtents().size())
+  size_t carried = getInits().size();
+  if (getBody().getNumArguments() != getExtents().size() + carried)
     return emitOpError("expects one coordinate for each extent, but found ")
-           << getBody().getNumArguments() << " coordinates and "
-           << getExtents().size() << " extents";
-  for (Type type : getBody().getArgumentTypes())
+           << int64_t(getBody().getNumArguments()) - int64_t(carried)
+           << " coordinates and " << getExtents().size() << " extents";
+  for (Type type : getCoordinates().getTypes())
     if (!type.isIndex())
       return emitOpError("expects coordinates of type index, but found ")
              << type;
@@ -36,6 +62,8 @@ LogicalResult WorkOp::verify() {
     return emitOpError("expects at least one extent");
   if ((*this)->getParentOfType<WorkOp>())
     return emitOpError("must not stand inside another cta.work");
+  if (failed(verifyCarried(*this)))
+    return failure();
   if (!getMarked())
     return success();
   WorkOp first = getWorkBefore(*this);

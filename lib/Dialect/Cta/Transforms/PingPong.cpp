@@ -76,7 +76,8 @@ static bool dependsOn(Value value, Value team, cta::RoleOp role,
   Operation *op = value.getDefiningOp();
   if (!op)
     op = value.getParentBlock()->getParentOp();
-  if (isa<cta::WorkOp>(op))
+  auto work = dyn_cast<cta::WorkOp>(op);
+  if (work && llvm::is_contained(work.getCoordinates(), value))
     return false;
   auto loop = dyn_cast<scf::ForOp>(op);
   if (loop && value == loop.getInductionVar())

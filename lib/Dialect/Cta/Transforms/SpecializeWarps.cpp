@@ -280,6 +280,9 @@ LogicalResult RoleSplit::emitLoads(Block &block) {
 }
 
 LogicalResult RoleSplit::emitWork(cta::WorkOp work) {
+  if (!work.getInits().empty())
+    return work.emitError("--specialize-warps divides items that stand alone, "
+                          "but these carry values to the next (run it first)");
   Location loc = work.getLoc();
   auto copy = cta::WorkOp::create(rewriter, loc, work.getExtents(),
                                   work.getOrderAttr(), work.getMarked());

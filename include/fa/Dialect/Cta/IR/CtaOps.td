@@ -24,6 +24,7 @@ include "mlir/Interfaces/SideEffectInterfaces.td"
 //===----------------------------------------------------------------------===//
 
 def Cta_WorkOp : Cta_Op<"work", [
+    AttrSizedOperandSegments,
     SingleBlockImplicitTerminator<"::fa::cta::YieldOp">, RecursiveMemoryEffects]> {
   let summary = "runs the body for work items of the grid";
   let description = [{
@@ -37,18 +38,45 @@ def Cta_WorkOp : Cta_Op<"work", [
     comes before what is stored here. An item that is not marked may be run too,
     so that several may share a mark.
 
+    `iter_args`: where a team goes through many items (a persistent order, in a
+    role), it may carry values from each to the next, as `scf.for` does from
+    round to round. The arguments after the coordinates are what the item before
+    yielded, for the team's first item the initial values; the results are what
+    its last item yielded, or the initial values where it has none. Which items
+    follow one another is the order's affair, so that carried values may say what
+    is left to do for the item before, and nothing else about it. A marked work
+    leaves out items, and carries nothing.
+
     ```mlir
     cta.work (%qi, %h, %b) in (%nq, %nh, %nb) order(#cta.order<lpt>) { ... }
     cta.work marked (%qi, %h, %b) in (%nq, %nh, %nb) order(#cta.order<lpt>) { ... }
+    %r = cta.work (%qi) in (%nq) order(#cta.order<natural, persistent = static>)
+        iter_args(%left = %nothing) -> (vector<64xf32>) {
+      ...
+      cta.yield %own : vector<64xf32>
+    }
     ```
   }];
-  let arguments = (ins Variadic<Index>:$extents, Cta_OrderAttr:$order,
-                       UnitAttr:$marked);
+  let arguments = (ins Variadic<Index>:$extents, Variadic<AnyType>:$inits,
+                       Cta_OrderAttr:$order, UnitAttr:$marked);
+  let results = (outs Variadic<AnyType>:$results);
   let builders = [OpBuilder<(ins "::mlir::ValueRange":$extents,
-                                 "::fa::cta::OrderAttr":$order), [{
-    build($_builder, $_state, extents, order, /*marked=*/false);
+                                 "::fa::cta::OrderAttr":$order,
+                                 CArg<"bool", "false">:$marked), [{
+    build($_builder, $_state, ::mlir::TypeRange(), extents,
+          /*inits=*/::mlir::ValueRange(), order, marked);
   }]>];
   let regions = (region SizedRegion<1>:$body);
+  let extraClassDeclaration = [{
+    /// The body's arguments that say which item it is.
+    ::mlir::ValueRange getCoordinates() {
+      return getBody().getArguments().take_front(getExtents().size());
+    }
+    /// Those that the item before yielded.
+    ::mlir::Block::BlockArgListType getCarried() {
+      return getBody().getArguments().drop_front(getExtents().size());
+    }
+  }];
   let hasCustomAssemblyFormat = 1;
   let hasVerifier = 1;
 }
@@ -127,8 +155,8 @@ def Cta_YieldOp : Cta_Op<"yield", [
     ParentOneOf<["WorkOp", "RoleOp", "IfAnyOp"]>]> {
   let summary = "ends a region of the dialect";
   let description = [{
-    Yields the results of `cta.if_any`; in `cta.work` and `cta.role`, which have
-    none, it is not written.
+    Yields the results of `cta.if_any`, and what `cta.work` carries to the next
+    item; where there is nothing to yield, as in `cta.role`, it is not written.
 
     ```mlir
     cta.yield %a : vector<64xf32>

@@ -61,6 +61,15 @@ mlir::FailureOr<int64_t> overlapProducts(mlir::RewriterBase &rewriter,
                                          llvm::ArrayRef<mlir::scf::ForOp> chain,
                                          std::string &reason);
 
+/// Leaves the end of each item of `work`, which is persistent, to the next one:
+/// its last second product goes out with that one's first product. Fails,
+/// saying why in `reason`, without changes where that is not legal or the next
+/// item's tiles would not be there. Returns the number of values that items
+/// carry.
+mlir::FailureOr<int64_t> overlapItems(mlir::RewriterBase &rewriter,
+                                      fa::cta::WorkOp work,
+                                      std::string &reason);
+
 /// Lets the teams of `role` take turns with the products of loops. Fails,
 /// saying why in `reason`, without changes where teams may have different
 /// numbers of turns. Returns the number of places with turns.

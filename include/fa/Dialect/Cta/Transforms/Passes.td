@@ -574,6 +574,95 @@ def Persistent : Pass<"persistent"> {
   let dependentDialects = ["::fa::cta::CtaDialect"];
 }
 
+def OverlapTiles : Pass<"overlap-tiles"> {
+  let summary = "Starts the next item's first product with this item's last one";
+  let description = [{
+    Level D to D. A team that goes through many items (--persistent) ends each
+    with its last block's second product, which --overlap-softmax put behind the
+    loops, divides, stores, and begins the next one with a first product and a
+    softmax that nothing is beside: the tensor cores wait twice an item. Here an
+    item leaves its end to the next one. The work carries the accumulator, the
+    late product's operand and what the result is made and stored by (`iter_args`),
+    and the next item starts its first product and the late one together, as loops
+    do; while they run it does its own first block's arithmetic. Then it stores the
+    item before, and only then makes its own accumulator, which takes the same
+    registers. What the last item leaves is done behind the work.
+
+    An item without a block, and a first item, have nothing beside them: the
+    branches for those are what stood there before, and the late product by
+    itself. What does not depend on the late product stays in its item: log-sum-exp
+    is stored, and items are marked (--defer-redo), where they were. Where a team
+    gives back stages that others still read (--trim-teams), its late product is
+    done in front of that, in its own item, since stages are read in one order.
+
+    The next item's queries are read while this item's last block is computed, so
+    that their ring needs two stages, which --persistent gives it where shared
+    memory has room. Other kernels, and those whose items do not begin and end as
+    --overlap-softmax leaves them, stay as they are; a remark says why.
+
+    Before:
+    ```mlir
+    cta.work (%i) in (%n) order(#cta.order<natural, persistent = static>) {
+      %q = cta.consume %qr : !cta.ring<2, !qt>
+      %f:3 = scf.if %any -> (!s, !row, !sp) {
+        %k = cta.consume %kr : !ring
+        %sf = cta.mma %q, transpose %k : !qt, !kt -> !sf
+        %s = cta.wait %sf : !sf
+        cta.release %k : !kt
+        ... %p, %l of %s ...
+        scf.yield %zero, %l, %p : !s, !row, !sp
+      } else { ... }
+      %r:3 = scf.for ... iter_args(%a = %f#0, %m = %f#1, %pb = %f#2) { ... }
+      cta.release %q : !qt
+      %o = scf.if %any -> (!s) {
+        %v = cta.consume %vr : !ring
+        %of = cta.mma %r#2, %v into %r#0 : !sp, !kt -> !sf
+        %w = cta.wait %of : !sf
+        cta.release %v : !kt
+        scf.yield %w : !s
+      } else { scf.yield %r#0 : !s }
+      ... cta.store %o times %inverse at %i ...
+    }
+    ```
+    After:
+    ```mlir
+    %e:6 = cta.work (%i) in (%n) order(#cta.order<natural, persistent = static>)
+        iter_args(%a0 = %zero, %p0 = %none, %inv0 = %row, %i0 = %c0, %late = %false, %item = %false) -> (...) {
+      %q = cta.consume %qr : !cta.ring<2, !qt>
+      %f:3 = scf.if %late -> (!s, !row, !sp) {
+        %g:3 = scf.if %any -> (!s, !row, !sp) {
+          %k = cta.consume %kr : !ring
+          %sf = cta.mma %q, transpose %k : !qt, !kt -> !sf
+          %v = cta.consume %vr : !ring
+          %of = cta.mma %p0, %v into %a0 : !sp, !kt -> !sf
+          %s = cta.wait %sf pending 1 : !sf
+          cta.release %k : !kt
+          ... %l of %s ...
+          %o = cta.wait %of : !sf
+          cta.release %v : !kt
+          ... %p ...
+          ... cta.store %o times %inv0 at %i0 ...
+          scf.yield %zero, %l, %p : !s, !row, !sp
+        } else { ... the late product alone, and the stores ... }
+        scf.yield %g#0, %g#1, %g#2 : !s, !row, !sp
+      } else {
+        scf.if %item { ... cta.store %a0 times %inv0 at %i0 ... }
+        ... the first block alone ...
+      }
+      %r:3 = scf.for ... { ... }
+      cta.release %q : !qt
+      cta.yield %r#0, %r#2, %inverse, %i, %any, %true : ...
+    }
+    ... the late product and the stores of %e, if they are left ...
+    ```
+  }];
+  let statistics = [Statistic<"numWorks", "works",
+                              "Works whose items end in the next">];
+  let dependentDialects = ["::fa::cta::CtaDialect",
+                           "::mlir::arith::ArithDialect",
+                           "::mlir::scf::SCFDialect"];
+}
+
 def UnrollStages : Pass<"unroll-stages"> {
   let summary = "Unrolls loops over rings by the rings' stages";
   let description = [{
