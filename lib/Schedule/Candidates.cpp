@@ -21,7 +21,8 @@ static auto fieldsOf(const Candidate &candidate) {
   const Schedule &schedule = candidate.schedule;
   return std::tuple(schedule.target, schedule.br, schedule.bc, schedule.teams,
                     schedule.warps, schedule.stages, schedule.partition,
-                    schedule.rescale, candidate.pingPong, candidate.persistent);
+                    schedule.rescale, candidate.pingPong, candidate.persistent,
+                    candidate.overlapTiles);
 }
 
 bool fa::operator==(const Candidate &a, const Candidate &b) {
@@ -113,6 +114,29 @@ static std::vector<Schedule> enumerateWarps(const ScheduleProblem &problem,
 // Candidates
 //===----------------------------------------------------------------------===//
 
+/// Adds the candidates whose items end in the next one, of those that are there.
+static void addOverlapped(const ScheduleProblem &problem,
+                          std::vector<Candidate> &candidates) {
+  constexpr int64_t mostKeys = 128, wideHead = 128;
+  if (std::max(problem.headDim, problem.headDimV) > wideHead)
+    return;
+  for (int64_t teams : {3, 2}) {
+    const Candidate *most = nullptr;
+    for (const Candidate &candidate : candidates) {
+      const Schedule &schedule = candidate.schedule;
+      if (candidate.persistent && schedule.teams == teams &&
+          schedule.stages == kUsualStages && schedule.bc <= mostKeys &&
+          (!most || schedule.bc > most->schedule.bc))
+        most = &candidate;
+    }
+    if (!most)
+      continue;
+    Candidate overlapped = *most;
+    overlapped.overlapTiles = true;
+    candidates.push_back(overlapped);
+  }
+}
+
 /// Adds what differs from `base` in one thing that is not the blocks.
 static void addVariations(const Candidate &base,
                           std::vector<Candidate> &candidates) {
@@ -141,7 +165,7 @@ std::vector<Candidate> fa::enumerateCandidates(const ScheduleProblem &problem,
     schedule.rescale = rescale;
     return Candidate{schedule, warpgroups && schedule.teams > 1, warpgroups};
   };
-  // 1. The model's choice; 2. other blocks; 3. other orders of its work.
+  // 1. The model's choice; 2. other blocks; 3. other orders of their work.
   std::vector<Candidate> candidates = {toCandidate(*chosen)};
   for (const Schedule &schedule : warpgroups
                                       ? enumerateWarpgroups(problem, target)
@@ -150,6 +174,7 @@ std::vector<Candidate> fa::enumerateCandidates(const ScheduleProblem &problem,
     if (!(candidate == candidates.front()))
       candidates.push_back(candidate);
   }
+  addOverlapped(problem, candidates);
   addVariations(Candidate(candidates.front()), candidates);
   return candidates;
 }

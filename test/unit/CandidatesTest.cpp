@@ -98,6 +98,25 @@ TEST(Candidates, VaryOneThingOfTheModelsChoice) {
   EXPECT_TRUE(has(noTurns) && has(oneItem) && has(always) && has(lazy));
 }
 
+TEST(Candidates, EndItemsInTheNextOneWhereQHasRoom) {
+  auto overlapped = [](const ScheduleProblem &problem, const char *name) {
+    std::vector<Candidate> found = candidatesFor(problem, name);
+    found.erase(std::remove_if(found.begin(), found.end(),
+                               [](const Candidate &candidate) {
+                                 return !candidate.overlapTiles;
+                               }),
+                found.end());
+    return found;
+  };
+  std::vector<Candidate> d96 = overlapped({96, 96}, "sm_90a");
+  ASSERT_EQ(d96.size(), 2u);
+  EXPECT_TRUE(hasBlocks(d96, 3, 96, 2));
+  EXPECT_TRUE(hasBlocks(d96, 2, 128, 2));
+  EXPECT_TRUE(d96[0].persistent && d96[1].persistent);
+  EXPECT_TRUE(overlapped({256, 256}, "sm_90a").empty());
+  EXPECT_TRUE(overlapped({128, 128}, "sm_80").empty());
+}
+
 TEST(Candidates, CountWhatTheVariantTakes) {
   ScheduleProblem problem{128, 128};
   problem.variantRegisters = 48;

@@ -63,7 +63,8 @@ ScheduleOverrides fa::overridesOf(const Candidate &candidate) {
   return {schedule.br,        schedule.bc,
           schedule.teams,     schedule.warps,
           schedule.stages,    nameRescale(schedule.rescale),
-          candidate.pingPong, candidate.persistent};
+          candidate.pingPong, candidate.persistent,
+          candidate.overlapTiles};
 }
 
 /// The manifest's `grid`.
@@ -137,7 +138,7 @@ void fa::setPipelineOptions(PipelineOptions &options,
       overrides.rescale.empty() ? step.rescale.str() : overrides.rescale;
   options.pingPong = overrides.pingPong;
   options.persistent = overrides.persistent;
-  options.overlapTiles = request.overlapTiles;
+  options.overlapTiles = request.overlapTiles || overrides.overlapTiles;
   options.blockLists = lengths != Lengths::Decode;
   options.partition = step.partition.str();
   options.allowSpills = step.maySpill || request.isTrial;
@@ -161,7 +162,7 @@ void fa::setPipelineOptions(PipelineOptions &options,
 
 /// The manifest's `tuning`: what a tuned table says of a schedule.
 static llvm::json::Object describeTuning(const ScheduleOverrides &overrides) {
-  return llvm::json::Object{{"br", overrides.br},
+  llvm::json::Object tuning{{"br", overrides.br},
                             {"bc", overrides.bc},
                             {"teams", overrides.teams},
                             {"warps", overrides.warps},
@@ -169,6 +170,9 @@ static llvm::json::Object describeTuning(const ScheduleOverrides &overrides) {
                             {"rescale", overrides.rescale},
                             {"ping_pong", overrides.pingPong},
                             {"persistent", overrides.persistent}};
+  if (overrides.overlapTiles)
+    tuning["overlap_tiles"] = true;
+  return tuning;
 }
 
 /// From level C on. Two products of one loop, as attention has, and what passes

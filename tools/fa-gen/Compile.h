@@ -31,6 +31,8 @@ struct ScheduleOverrides {
   std::string rescale; ///< always, lazy or first-max; empty: the step's
   /// Whether these passes run, where the step has them.
   bool pingPong = true, persistent = true;
+  /// Whether items end in the next one (--overlap-tiles).
+  bool overlapTiles = false;
 };
 
 /// All parts of `candidate`.

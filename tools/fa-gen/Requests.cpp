@@ -149,6 +149,8 @@ static std::string labelOf(const Candidate &candidate, const Candidate &first) {
     label += "_no-ping-pong";
   if (candidate.persistent != first.persistent)
     label += "_no-persistent";
+  if (candidate.overlapTiles)
+    label += "_overlap-tiles";
   return label;
 }
 

@@ -56,7 +56,8 @@ static bool fromJSON(const json::Value &value, Candidate &candidate,
          mapper.map("stages", schedule.stages) &&
          mapper.map("rescale", schedule.rescale) &&
          mapper.map("ping_pong", candidate.pingPong) &&
-         mapper.map("persistent", candidate.persistent);
+         mapper.map("persistent", candidate.persistent) &&
+         mapper.mapOptional("overlap_tiles", candidate.overlapTiles);
 }
 
 static bool fromJSON(const json::Value &value, TunedClass &tuned,

@@ -24,6 +24,8 @@ struct Candidate {
   Schedule schedule;
   bool pingPong = false;   ///< teams take turns on the tensor cores
   bool persistent = false; ///< blocks that run many items
+  /// Items of persistent blocks end in the next one.
+  bool overlapTiles = false;
 };
 
 bool operator==(const Candidate &a, const Candidate &b);
@@ -40,6 +42,10 @@ bool operator==(const Candidate &a, const Candidate &b);
 /// the tensor cores idle during its softmax, the most keys only. Fewer than 64
 /// keys are for what takes no more. Without: 128 or 64 rows, 32 to 128 keys,
 /// one or two stages.
+///
+/// Of two and of three teams the one with the most keys up to 128 is there a
+/// second time with items that end in the next one; heads wider than 128 leave
+/// no room for the second Q that this takes.
 ///
 /// Turns, persistent blocks and the rescaling policy (`rescale`, the one that
 /// suits the problem) are left out or changed one at a time, of the model's

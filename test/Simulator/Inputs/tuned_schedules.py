@@ -38,7 +38,8 @@ def simulate(fa_run, arch, problem, schedule):
     using = {"full": "", "causal": "using [#attn.causal]"}[problem["variant"]]
     source = SOURCE.format(d=problem["head_dim"], dv=problem["head_dim_v"], t=problem["dtype"], using=using)
     options = {name: schedule[name] for name in ["br", "bc", "teams", "warps", "stages", "rescale"]}
-    options |= {"ping-pong": str(schedule["ping_pong"]).lower(), "persistent": str(schedule["persistent"]).lower()}
+    options |= {"ping-pong": str(schedule["ping_pong"]).lower(), "persistent": str(schedule["persistent"]).lower(),
+                "overlap-tiles": str(schedule.get("overlap_tiles", False)).lower()}
     text = " ".join(f"{name}={value}" for name, value in options.items())
     pipeline = "fa3" if schedule["warps"] == 4 else "fa2"
     sizes = f"Hq=1,Hkv=1,Sq={schedule['br'] + 58},Skv={2 * schedule['bc'] + 30}"
