@@ -126,6 +126,26 @@ gpu.module @kernels {
     gpu.return
   }
 
+  gpu.func @carried_items(%n: index) kernel {
+    %c0 = arith.constant 0 : index
+    %c64 = arith.constant 64 : index
+    %kr = cta.ring : !ring
+    // expected-warning @below {{ping-pong leaves role "compute": how often it runs differs from team to team}}
+    cta.role "compute" teams(%w in 2) warps(4) {
+      %end = cta.work (%b) in (%n) order(#cta.order<natural, persistent = static>) iter_args(%before = %c0) -> (index) {
+        scf.for %j = %c0 to %before step %c64 {
+          %k = cta.consume %kr : !ring
+          %f = cta.mma %k, %k : !t, !t -> !flight
+          %s = cta.wait %f : !flight
+          cta.release %k : !t
+        }
+        %next = arith.addi %b, %w : index
+        cta.yield %next : index
+      }
+    }
+    gpu.return
+  }
+
   gpu.func @branches(%n: index, %p: vector<64xi1>) kernel {
     %c0 = arith.constant 0 : index
     %c64 = arith.constant 64 : index

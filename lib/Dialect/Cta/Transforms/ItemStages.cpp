@@ -38,9 +38,9 @@ private:
     reason = why;
     return failure();
   }
-  bool isOfItem(Value value) {
-    return stages.work.getBody().isAncestor(value.getParentRegion());
-  }
+  /// Whether `value` is of the item, but neither the late product nor made in
+  /// the epilogue.
+  bool isRead(Value value);
 
   Block *body;
   std::string &reason;
@@ -195,8 +195,7 @@ LogicalResult ItemFinder::findProduct(Block &block) {
 static bool isOnlyStored(Value memref) {
   return isa<BlockArgument>(memref) &&
          llvm::all_of(memref.getUsers(), [&](Operation *user) {
-           auto store = dyn_cast<cta::StoreOp>(user);
-           return store || isa<memref::DimOp>(user);
+           return isa<cta::StoreOp, memref::DimOp>(user);
          });
 }
 
@@ -225,17 +224,26 @@ LogicalResult ItemFinder::findEpilogue() {
   return findReads();
 }
 
+bool ItemFinder::isRead(Value value) {
+  if (!stages.work.getBody().isAncestor(value.getParentRegion()) ||
+      value == stages.late.branch.getResult(0))
+    return false;
+  Operation *maker = value.getDefiningOp();
+  if (!maker && value.getParentBlock() != body)
+    maker = value.getParentBlock()->getParentOp();
+  return !maker ||
+         !stages.epilogue.contains(body->findAncestorOpInBlock(*maker));
+}
+
 LogicalResult ItemFinder::findReads() {
   // What spreads row vectors over a fragment is done again.
   SmallVector<Operation *> worklist(stages.epilogue.getArrayRef());
   while (!worklist.empty())
     worklist.pop_back_val()->walk([&](Operation *op) {
       for (Value value : op->getOperands()) {
-        Operation *maker = value.getDefiningOp();
-        if (!isOfItem(value) || value == stages.late.branch.getResult(0) ||
-            (maker &&
-             stages.epilogue.contains(body->findAncestorOpInBlock(*maker))))
+        if (!isRead(value))
           continue;
+        Operation *maker = value.getDefiningOp();
         if (maker && maker->getBlock() == body &&
             (isa<vector::BroadcastOp, vector::ShapeCastOp>(maker) ||
              maker->hasTrait<OpTrait::ConstantLike>())) {

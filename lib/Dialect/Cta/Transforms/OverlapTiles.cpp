@@ -352,6 +352,7 @@ private:
       remarkMissed(func, "overlap-tiles", "items")
           << remark::reason("no role goes through items with products");
     IRRewriter rewriter(func.getContext());
+    int64_t overlapped = 0;
     for (cta::WorkOp work : works) {
       std::string reason;
       FailureOr<int64_t> carried = overlapItems(rewriter, work, reason);
@@ -360,11 +361,13 @@ private:
             << remark::reason("{0}", reason);
         continue;
       }
-      ++numWorks;
+      ++overlapped;
       remarkDecision(func, "overlap-tiles", "items")
           << remark::metric("carried", *carried);
     }
-    simplify(rewriter, func);
+    numWorks += overlapped;
+    if (overlapped > 0)
+      simplify(rewriter, func);
   }
 };
 } // namespace
