@@ -114,7 +114,8 @@ static std::vector<Schedule> enumerateWarps(const ScheduleProblem &problem,
 // Candidates
 //===----------------------------------------------------------------------===//
 
-/// Adds the candidates whose items end in the next one, of those that are there.
+/// Adds the candidates whose items end in the next one, of those that are
+/// there.
 static void addOverlapped(const ScheduleProblem &problem,
                           std::vector<Candidate> &candidates) {
   constexpr int64_t mostKeys = 128, wideHead = 128;

@@ -60,11 +60,10 @@ std::string fa::kernelName(const KernelRequest &request) {
 
 ScheduleOverrides fa::overridesOf(const Candidate &candidate) {
   const Schedule &schedule = candidate.schedule;
-  return {schedule.br,        schedule.bc,
-          schedule.teams,     schedule.warps,
-          schedule.stages,    nameRescale(schedule.rescale),
-          candidate.pingPong, candidate.persistent,
-          candidate.overlapTiles};
+  return {
+      schedule.br,        schedule.bc,          schedule.teams,
+      schedule.warps,     schedule.stages,      nameRescale(schedule.rescale),
+      candidate.pingPong, candidate.persistent, candidate.overlapTiles};
 }
 
 /// The manifest's `grid`.
