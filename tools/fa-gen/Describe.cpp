@@ -10,6 +10,8 @@
 #include "Manifest.h"
 #include "Report.h"
 
+#include "fa/Support/Folders.h"
+
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/ThreadPool.h"
@@ -51,8 +53,7 @@ static LogicalResult emitLevels(const std::vector<ReportedKernel> &kernels,
       continue;
     llvm::SmallString<256> path(folder);
     llvm::sys::path::append(path, kernelName(kernel.job->request));
-    if (std::error_code error = llvm::sys::fs::create_directories(
-            path, /*IgnoreExisting=*/true, llvm::sys::fs::all_all))
+    if (std::error_code error = makeFolder(path))
       return failWith("cannot make the folder '" + path +
                       "': " + error.message());
     for (const LevelText &level : kernel.levels)

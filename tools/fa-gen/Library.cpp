@@ -9,6 +9,7 @@
 
 #include "Manifest.h"
 
+#include "fa/Support/Folders.h"
 #include "fa/Target/Cubin.h"
 
 #include "llvm/ADT/StringExtras.h"
@@ -263,8 +264,7 @@ LogicalResult Library::writeEntries() {
 }
 
 LogicalResult Library::make(std::vector<KernelRequest> requests) {
-  if (std::error_code error = llvm::sys::fs::create_directories(
-          folder, /*IgnoreExisting=*/true, llvm::sys::fs::all_all))
+  if (std::error_code error = makeFolder(folder))
     return failWith("cannot make the folder '" + folder +
                     "': " + error.message());
   if (!llvm::sys::fs::is_directory(folder))

@@ -12,6 +12,8 @@
 #include "Requests.h"
 #include "Tuned.h"
 
+#include "fa/Support/Folders.h"
+
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/Program.h"
@@ -45,8 +47,7 @@ static std::string candidatesPath(StringRef arch) {
 static LogicalResult measure(StringRef bench, StringRef library,
                              StringRef table) {
   StringRef folder = llvm::sys::path::parent_path(table);
-  if (std::error_code error = llvm::sys::fs::create_directories(
-          folder, /*IgnoreExisting=*/true, llvm::sys::fs::all_all))
+  if (std::error_code error = makeFolder(folder))
     return failWith("cannot make the folder '" + folder +
                     "': " + error.message());
   std::string message;

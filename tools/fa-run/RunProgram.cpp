@@ -16,8 +16,8 @@
 #include "fa/Execute/Npy.h"
 #include "fa/Execute/TensorProgram.h"
 #include "fa/Support/ArgumentNames.h"
+#include "fa/Support/Folders.h"
 
-#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 
 using namespace mlir;
@@ -200,8 +200,7 @@ static LogicalResult writeCase(func::FuncOp source,
                                const std::vector<HostTensor> &naive,
                                const std::vector<HostTensor> &reference,
                                StringRef folder) {
-  if (std::error_code code = llvm::sys::fs::create_directories(
-          folder, /*IgnoreExisting=*/true, llvm::sys::fs::all_all))
+  if (std::error_code code = makeFolder(folder))
     return source.emitError("'") << folder << "': " << code.message();
   auto write = [&](const llvm::Twine &name, const HostTensor &tensor) {
     SmallString<128> file(folder);

@@ -19,6 +19,7 @@
 #include "fa/Execute/Traffic.h"
 #include "fa/Pipelines/Register.h"
 #include "fa/Support/ArgumentNames.h"
+#include "fa/Support/Folders.h"
 
 #include "mlir/IR/AsmState.h"
 #include "mlir/IR/DialectRegistry.h"
@@ -192,8 +193,7 @@ static LogicalResult check(Program &program, const AttentionFunction &problem,
 
 /// Writes o.npy and lse.npy into `folder`.
 static LogicalResult writeOutputs(const Outputs &outputs, StringRef folder) {
-  if (std::error_code code = llvm::sys::fs::create_directories(
-          folder, /*IgnoreExisting=*/true, llvm::sys::fs::all_all))
+  if (std::error_code code = makeFolder(folder))
     return fail("'" + folder + "': " + code.message());
   for (auto [name, tensor] :
        {std::pair("o.npy", &outputs.o), std::pair("lse.npy", &outputs.lse)}) {

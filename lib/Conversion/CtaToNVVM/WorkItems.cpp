@@ -16,11 +16,11 @@
 #include "Builders.h"
 #include "I32Expr.h"
 #include "Lowering.h"
+#include "fa/Dialect/Cta/IR/RereadRows.h"
 #include "fa/Schedule/MirroredOrder.h"
 #include "fa/Schedule/PairedOrder.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
-#include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 using namespace fa;
@@ -98,35 +98,21 @@ Value fa::buildGroup(ImplicitLocOpBuilder &b, cta::WorkOp work) {
   int64_t bytes = work.getOrder().getGroupBytes();
   if (!bytes || work.getExtents().size() < 2)
     return nullptr;
-  // 1. What is read again and again: what loops copy from for all teams.
-  llvm::SetVector<Value> sources;
-  auto func = work->getParentOfType<gpu::GPUFuncOp>();
-  int64_t rowBytes = 0;
-  func.walk([&](cta::CopyOp copy) {
-    auto loop = copy->getParentOfType<scf::ForOp>();
-    cta::TileType tile = copy.getTile().getType();
-    auto ring = copy.getTile()
-                    .getDefiningOp<cta::AcquireOp>()
-                    .getRing()
-                    .getDefiningOp<cta::RingOp>();
-    bool isOfAll = !ring || !ring.getTeams();
-    if (isOfAll && loop && loop->getParentOfType<cta::WorkOp>() &&
-        sources.insert(copy.getSource()))
-      rowBytes +=
-          tile.getCols() * tile.getElementType().getIntOrFloatBitWidth() / 8;
-  });
-  if (sources.empty())
+  // 1. What is read again and again.
+  cta::RereadRows reread =
+      cta::findRereadRows(work->getParentOfType<gpu::GPUFuncOp>());
+  if (reread.sources.empty())
     return nullptr;
   // 2. As many heads as fit, each with all rows.
   I32Builder i{b};
-  Value source = sources.front();
+  Value source = reread.sources.front();
   int64_t rowDim = cast<MemRefType>(source.getType()).getRank() - 2;
   auto data = memref::ExtractStridedMetadataOp::create(b, source);
   Value one = i.constant(1);
   Value rows =
       arith::MaxUIOp::create(b, i.fromIndex(data.getSizes()[rowDim]), one);
   Value heads = arith::DivUIOp::create(
-      b, i.constant(std::min<int64_t>(bytes / rowBytes, INT32_MAX)), rows);
+      b, i.constant(std::min<int64_t>(bytes / reread.bytes, INT32_MAX)), rows);
   Value others = multiplyAll(b, work.getExtents().drop_front());
   return arith::MinUIOp::create(b, arith::MaxUIOp::create(b, heads, one),
                                 others);

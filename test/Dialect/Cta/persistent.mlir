@@ -128,6 +128,31 @@ gpu.module @kernels {
     gpu.return
   }
 
+  // Tiles that each team copies for its own rows, as of a bias, are not of a head's keys and values.
+  // CHECK-LABEL: gpu.func @own_rows(
+  // STATIC-COUNT-2: order(#cta.order<balanced, persistent = static>)
+  gpu.func @own_rows(%n: index, %k: memref<?x128xbf16>, %bias: memref<?x256xf32>) kernel {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %keys = cta.ring : !cta.ring<2, !cta.tile<64x128xbf16>>
+    %own = cta.ring each(1) : !cta.ring<1, !cta.tile<64x256xf32>>
+    cta.role "load" teams(%w in 1) warps(4) {
+      cta.work (%b, %h) in (%n, %n) order(#cta.order<lpt>) {
+        scf.for %j = %c0 to %n step %c1 {
+          %e = cta.acquire %keys : !cta.ring<2, !cta.tile<64x128xbf16>>
+          cta.copy %k[%j, %c0] to %e : memref<?x128xbf16>, !cta.tile<64x128xbf16>
+          %f = cta.acquire %own[%c0] : !cta.ring<1, !cta.tile<64x256xf32>>
+          cta.copy %bias[%j, %c0] to %f : memref<?x256xf32>, !cta.tile<64x256xf32>
+        }
+      }
+    }
+    cta.role "compute" teams(%w in 1) warps(4) {
+      cta.work (%b, %h) in (%n, %n) order(#cta.order<lpt>) {
+      }
+    }
+    gpu.return
+  }
+
   // What is filled once an item gets a stage for the next item's, as far as shared memory goes: not a ring that is
   // filled in a loop, and not the second of two where only one fits beside the tiles by which the result goes out.
   // CHECK-LABEL: gpu.func @next_item

@@ -14,6 +14,7 @@
 #include "Kernels.h"
 #include "NextItem.h"
 
+#include "fa/Dialect/Cta/IR/RereadRows.h"
 #include "fa/Dialect/Cta/Transforms/Passes.h"
 #include "fa/Support/GpuModules.h"
 #include "fa/Support/Remarks.h"
@@ -21,7 +22,6 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
-#include "llvm/ADT/DenseSet.h"
 
 using namespace mlir;
 
@@ -65,22 +65,6 @@ static bool followsLists(cta::WorkOp work) {
       .wasInterrupted();
 }
 
-/// The bytes of a row of what loops in `works` copy: of K and V.
-static int64_t countRowBytes(ArrayRef<cta::WorkOp> works) {
-  int64_t bytes = 0;
-  llvm::SmallDenseSet<Value> sources;
-  for (cta::WorkOp work : works)
-    work.walk([&](cta::CopyOp copy) {
-      if (!copy->getParentOfType<scf::ForOp>() ||
-          !sources.insert(copy.getSource()).second)
-        return;
-      cta::TileType tile = copy.getTile().getType();
-      bytes +=
-          tile.getCols() * tile.getElementType().getIntOrFloatBitWidth() / 8;
-    });
-  return bytes;
-}
-
 namespace {
 struct Persistent : public fa::impl::PersistentBase<Persistent> {
   using Base::Base;
@@ -113,7 +97,7 @@ private:
       return signalPassFailure();
     }
     // All roles go through the items in one order.
-    cta::WorkOrder shares = chooseShares(works);
+    cta::WorkOrder shares = chooseShares(func, works);
     for (cta::WorkOp work : works)
       work.setOrderAttr(makePersistent(work.getOrder(), shares));
     int64_t rings = stageNextItem(func, sharedBytes);
@@ -132,11 +116,12 @@ private:
   }
 
   /// The order in which items of unequal length are shared out.
-  cta::WorkOrder chooseShares(ArrayRef<cta::WorkOp> works) const {
+  cta::WorkOrder chooseShares(gpu::GPUFuncOp func,
+                              ArrayRef<cta::WorkOp> works) const {
     if (llvm::any_of(works, isSearched))
       return cta::WorkOrder::Paired;
     if (llvm::any_of(works, followsLists) ||
-        countRowBytes(works) >= mirrorBytes)
+        cta::findRereadRows(func).bytes >= mirrorBytes)
       return cta::WorkOrder::Mirrored;
     return cta::WorkOrder::Balanced;
   }
