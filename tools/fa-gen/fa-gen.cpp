@@ -13,11 +13,13 @@
 #include "Tune.h"
 
 #include "fa/Pipelines/Register.h"
+#include "fa/Support/Folders.h"
 #include "fa/Target/Target.h"
 
 #include "mlir/IR/DialectRegistry.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/InitLLVM.h"
+#include "llvm/Support/Path.h"
 
 using namespace mlir;
 using namespace fa;
@@ -299,13 +301,27 @@ static LogicalResult checkOptions() {
                     "another");
   bool isByHand = ablation || !pipelines.empty() || !lengths.empty() ||
                   overrides.br || overrides.bc || overrides.teams ||
-                  overrides.stages || !overrides.rescale.empty();
+                  overrides.stages || !overrides.rescale.empty() ||
+                  overlapTiles;
   if ((candidates || tune) && isByHand)
     return failWith((candidates ? "--candidates" : "--tune") +
                     llvm::Twine(" tries schedules: leave --ablation, "
                                 "--pipelines, --lengths, --br, --bc, --teams, "
-                                "--stages and --rescale out"));
+                                "--stages, --rescale and --overlap-tiles out"));
   return checkRescale();
+}
+
+/// Makes the folder of the page on the kernels, before any is made.
+static LogicalResult makeReportFolder() {
+  StringRef folder = llvm::sys::path::parent_path(reportFile);
+  if (folder.empty())
+    return success();
+  if (std::error_code error = makeFolder(folder))
+    return failWith("cannot make the folder '" + folder +
+                    "' of --report: " + error.message());
+  if (!llvm::sys::fs::is_directory(folder))
+    return failWith("'" + folder + "' of --report is not a folder");
+  return success();
 }
 
 /// The kernels that are asked for, after measuring schedules where that is.
@@ -315,7 +331,7 @@ collectRequests(MLIRContext &context, const DialectRegistry &registry) {
   FailureOr<std::vector<std::string>> archNames = collectArchs();
   FailureOr<std::vector<Lengths>> asked = collectLengths();
   if (failed(steps) || failed(archNames) || failed(asked) ||
-      failed(checkOptions()))
+      failed(checkOptions()) || failed(makeReportFolder()))
     return failure();
   FailureOr<std::vector<KernelSpec>> specs = collectProblems(context);
   if (failed(specs) || failed(addFiles(context, ownSpecs, *specs)) ||
