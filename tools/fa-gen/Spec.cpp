@@ -166,6 +166,16 @@ void fa::printFunction(func::FuncOp function, KernelSpec &spec) {
   print(spec.located, /*hasLocations=*/true);
 }
 
+/// Why there are no kernels of head dimensions; empty where there are.
+static std::string whyNoHeadDims(HeadDims dims) {
+  constexpr int64_t most = 256, unit = 16;
+  for (int64_t dim : {dims.qk, dims.v})
+    if (dim < unit || dim > most || dim % unit != 0)
+      return "head dimensions are multiples of 16 from 16 to 256, found " +
+             std::to_string(dim);
+  return "";
+}
+
 /// A spec of `function`, in a module of its own.
 static FailureOr<KernelSpec> specOf(func::FuncOp function, StringRef fallback) {
   SmallVector<attn::ForwardOp> ops;
@@ -196,6 +206,9 @@ static FailureOr<KernelSpec> specOf(func::FuncOp function, StringRef fallback) {
                           "sequence as a batch of one");
   if (spec.dtype == "f32")
     return op.emitOpError("kernels take bf16 and f16, found f32");
+  std::string reason = whyNoHeadDims({spec.headDim, spec.headDimV});
+  if (!reason.empty())
+    return emitError(op.getLoc(), reason);
   if (failed(makeScaleAnArgument(function, op)) ||
       failed(nameParams(function, op, spec)))
     return failure();
@@ -223,11 +236,9 @@ FailureOr<KernelSpec> fa::makeSpec(MLIRContext &context, HeadDims dims,
   if (mask != "none" && mask != "causal")
     return emitError(loc, "unknown mask '")
            << mask << "', expected none or causal";
-  for (int64_t dim : {dims.qk, dims.v})
-    if (dim < 16 || dim > 256 || dim % 16 != 0)
-      return emitError(loc, "head dimensions are multiples of 16 from 16 to "
-                            "256, found ")
-             << dim;
+  std::string reason = whyNoHeadDims(dims);
+  if (!reason.empty())
+    return emitError(loc, reason);
   context.loadDialect<attn::AttnDialect, func::FuncDialect>();
   OpBuilder builder(&context);
   // What a diagnostic on this kernel points at.
