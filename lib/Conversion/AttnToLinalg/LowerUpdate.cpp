@@ -70,16 +70,15 @@ Value UpdateLowering::buildVisibleScores() {
                        op.getRowPosition(), op.getKeyPosition()});
 }
 
-/// Whether `region` may yield finite scores so large that they overflow in the
-/// exp2 domain: what it reads, and what a constant says ("-3.4e38 hides a
+/// Whether `region` may yield finite scores so large that rounding counts in
+/// the exp2 domain: what it reads, and what a constant says ("-1e9 hides a
 /// key"). Arithmetic on scores alone is no more likely to than the products of
 /// q and k are.
 static bool mayYieldHugeScores(Region &region) {
-  constexpr double kHuge = 0x1p100;
   auto mayBeHuge = [&](Value value) {
     FloatAttr constant;
     if (matchPattern(value, m_Constant(&constant)))
-      return !(std::abs(constant.getValueAsDouble()) < kHuge);
+      return !(std::abs(constant.getValueAsDouble()) < kLargeMax);
     return isa<FloatType>(value.getType()) &&
            !region.isAncestor(value.getParentRegion());
   };

@@ -16,12 +16,16 @@ static int64_t rankOf(Value tensor) {
   return cast<RankedTensorType>(tensor.getType()).getRank();
 }
 
+/// Twice a maximum that is not below this may overflow.
+static constexpr double kOverflowingMax = 0x1p126;
+
 Value Exponent::factorOf(GenericBuilder &b, Value max) const {
   if (!mayOverflow)
     return factor;
-  // Floats above 2^126 are 2^103 apart at least.
-  constexpr double kLarge = 0x1p126;
-  return b.select(b.less(b.abs(max), b.f32(kLarge)), factor, b.f32(1.0));
+  Value size = b.abs(max);
+  Value exact =
+      b.select(b.less(size, b.f32(kOverflowingMax)), b.f32(2.0), b.f32(1.0));
+  return b.select(b.less(size, b.f32(kLargeMax)), factor, exact);
 }
 
 Value Exponent::factorsOf(GenericBuilder &b, Value max) const {

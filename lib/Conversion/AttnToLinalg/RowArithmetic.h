@@ -17,13 +17,18 @@
 
 namespace fa {
 
+/// From this on the rounding of log2(e) * max is more than 8, and a weight that
+/// should be 1 would be out of the range of f16.
+inline constexpr double kLargeMax = 0x1p27;
+
 /// How scores become exponents of 2: c * s - c * max for a factor c.
 struct Exponent {
   mlir::Value factor; ///< from the unit of the scores to the exponent of 2
-  /// Whether c * max may overflow: it does over 2.36e38, which score functions
-  /// make (a bias of -3.4e38) and q.k does not. Then c is 1 in place of
-  /// `factor` for rows whose max is so large. Other scores are further from it
-  /// than any exponent can say, or the same.
+  /// Whether max may be so large that the rounding of c * max counts, or that
+  /// it overflows, which score functions make (biases of -1e9 or -3.4e38 hide
+  /// keys) and q.k does not. For rows whose max is `kLargeMax` or more c is a
+  /// power of two in place of `factor`, so that c * max is exact. Other scores
+  /// are at least 8 from it, weights that no sum notices, or the same.
   bool mayOverflow;
 
   /// c for a row of maximum `max`, which nobody reads where it is `factor` for

@@ -1,5 +1,5 @@
 // Scores go to the exp2 domain by one fused operation. Of those that may be finite and huge (read from a tensor, or by a
-// constant) the product with log2(e) may overflow: rows whose maximum is beyond 2^126 have the factor 1 instead.
+// constant) the product with log2(e) may be rounded by more than 8 or overflow: rows whose maximum is 2^27 or more have a power of two instead.
 // RUN: fa-opt %S/../../../kernels-gen/specs/softcap.mlir --fa2=level=arithmetic | FileCheck %s --check-prefix=FUSED
 // RUN: fa-opt %S/../../../kernels-gen/specs/alibi.mlir --fa2=level=arithmetic | FileCheck %s --check-prefix=FUSED
 // RUN: fa-opt %S/../../../kernels-gen/specs/bias.mlir --fa2=level=arithmetic | FileCheck %s --check-prefix=ROWS
@@ -14,11 +14,14 @@
 
 // ROWS: arith.mulf %{{.*}}, %{{.*}} fastmath<reassoc,contract> : f32
 // The state: what is subtracted is the maximum times its row's factor.
-// ROWS-DAG: %[[ONE:.*]] = arith.constant 1.000000e+00 : f32
-// ROWS-DAG: %[[LARGE:.*]] = arith.constant 8.50705917E+37 : f32
 // ROWS: %[[SIZE:.*]] = math.absf %[[MAX:.*]] : f32
-// ROWS-NEXT: %[[SMALL:.*]] = arith.cmpf olt, %[[SIZE]], %[[LARGE]] : f32
-// ROWS-NEXT: %[[FACTOR:.*]] = arith.select %[[SMALL]], %{{.*}}, %[[ONE]] : f32
+// ROWS-DAG: %[[TWO:.*]] = arith.constant 2.000000e+00 : f32
+// ROWS-DAG: %[[ONE:.*]] = arith.constant 1.000000e+00 : f32
+// ROWS-DAG: %[[HUGE:.*]] = arith.constant 8.50705917E+37 : f32
+// ROWS: arith.cmpf olt, %[[SIZE]], %[[HUGE]] : f32
+// ROWS: %[[EXACT:.*]] = arith.select %{{.*}}, %[[TWO]], %[[ONE]] : f32
+// ROWS: arith.cmpf olt, %[[SIZE]], %{{.*}} : f32
+// ROWS: %[[FACTOR:.*]] = arith.select %{{.*}}, %{{.*}}, %[[EXACT]] : f32
 // ROWS-NEXT: arith.mulf %[[MAX]], %[[FACTOR]] : f32
 // ROWS: arith.subf
 // ROWS-NEXT: math.exp2

@@ -47,6 +47,8 @@
 // BEHIND: [Missed] items | {{.*}} | Reason="stages of the late product's ring are read behind it"
 // RUN: sed 's|// before:||' %s | fa-opt %{remark}=BEFORE
 // BEFORE: [Missed] items | {{.*}} | Reason="both products read tiles of one ring"
+// RUN: sed 's|// ahead:||' %s | fa-opt %{remark}=AHEAD
+// AHEAD: [Missed] items | {{.*}} | Reason="stages of the late product's ring are read before an item's first block"
 // RUN: sed 's|// twice:||' %s | fa-opt %{remark}=TWICE
 // TWICE: [Missed] items | {{.*}} | Reason="an item's first block has several products"
 // RUN: sed 's|// nothing:||' %s | fa-opt %{remark}=NOTHING
@@ -158,6 +160,8 @@ gpu.module @kernels {
       cta.work (%i) in (%n) order(#cta.order<natural, persistent = static>) {
         %at = arith.muli %i, %c64 : index
         %q = cta.consume %qr : !qring
+        // ahead: %y = cta.consume %vr : !ring
+        // ahead: cta.release %y : !kt
         %any = arith.cmpi slt, %c0, %hi : index
         %f:3 = scf.if %any -> (!o, !row, !sp) {
           %k = cta.consume %kr : !ring

@@ -263,17 +263,27 @@ LogicalResult ItemFinder::findReads() {
   return success();
 }
 
+/// Whether `op` reads stages of `ring`.
+static bool consumesFrom(Operation *op, Value ring) {
+  return op
+      ->walk([&](cta::ConsumeOp consume) {
+        return consume.getRing() == ring ? WalkResult::interrupt()
+                                         : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
 LogicalResult ItemFinder::findDrains() {
   DominanceInfo dominance;
   Value ring = stages.late.consume.getRing();
+  for (Operation *op = &body->front(); op != stages.first;
+       op = op->getNextNode())
+    if (consumesFrom(op, ring))
+      return fail("stages of the late product's ring are read before an item's "
+                  "first block");
   for (Operation *op = stages.late.branch->getNextNode(); op;
        op = op->getNextNode()) {
-    bool consumes = op->walk([&](cta::ConsumeOp consume) {
-                        return consume.getRing() == ring
-                                   ? WalkResult::interrupt()
-                                   : WalkResult::advance();
-                      }).wasInterrupted();
-    if (!consumes)
+    if (!consumesFrom(op, ring))
       continue;
     auto loop = dyn_cast<scf::ForOp>(op);
     if (!loop ||

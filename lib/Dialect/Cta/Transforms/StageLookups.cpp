@@ -295,6 +295,9 @@ static void permuteCoordinates(cta::WorkOp work, ArrayRef<unsigned> order) {
 /// coordinates behind the first the others run fastest, and all of a group
 /// before the first one does.
 static void shareTiles(cta::WorkOp work, ArrayRef<cta::LoadOp> loads) {
+  // What is carried from item to item says that their order is settled.
+  if (!work.getInits().empty())
+    return;
   SmallVector<unsigned> shared, order{0};
   Block &body = work.getBody().front();
   for (unsigned n = 1; n < body.getNumArguments(); ++n) {
