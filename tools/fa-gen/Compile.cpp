@@ -137,7 +137,7 @@ void fa::setPipelineOptions(PipelineOptions &options,
       overrides.rescale.empty() ? step.rescale.str() : overrides.rescale;
   options.pingPong = overrides.pingPong;
   options.persistent = overrides.persistent;
-  options.overlapTiles = request.overlapTiles || overrides.overlapTiles;
+  options.overlapTiles = overrides.overlapTiles;
   options.blockLists = lengths != Lengths::Decode;
   options.partition = step.partition.str();
   options.allowSpills = step.maySpill || request.isTrial;

@@ -59,9 +59,6 @@ struct KernelRequest {
   /// Whether the overrides are the tuned table's.
   bool isTuned = false;
   Measurement measured;
-  /// Whether items end in the next one (--overlap-tiles), where the step is
-  /// fa3.
-  bool overlapTiles = false;
   /// Of several that are tried: where it spills or cannot be made it is left
   /// out.
   bool isTrial = false;

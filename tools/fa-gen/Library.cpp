@@ -61,7 +61,7 @@ static std::string hashOf(const KernelRequest &request) {
         overrides.stages, int64_t(overrides.pingPong),
         int64_t(overrides.persistent), int64_t(request.spec.lengths),
         request.maxRows, int64_t(request.isTrial),
-        int64_t(request.overlapTiles || overrides.overlapTiles)})
+        int64_t(overrides.overlapTiles)})
     text += " " + std::to_string(value);
   text += " " + overrides.rescale;
   llvm::XXH128_hash_t hash = llvm::xxh3_128bits(llvm::ArrayRef(

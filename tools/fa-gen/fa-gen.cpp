@@ -349,7 +349,7 @@ collectRequests(MLIRContext &context, const DialectRegistry &registry) {
   if (failed(requests))
     return failWith(reason);
   for (KernelRequest &request : *requests)
-    request.overlapTiles = overlapTiles;
+    request.overrides.overlapTiles |= overlapTiles;
   return requests;
 }
 

@@ -174,7 +174,7 @@ static SmallVector<Value> softmaxRows(GenericBuilder &b, Value scores, Value p,
   // 1. The maximum of each row; a row without a visible key has -inf, and 0 as
   //    the guard, so that exp2(-inf) = 0 comes of it and not NaN.
   Value max = rowMaxima(b, scores, lse);
-  Exponent exponent{b.f32(kLog2E), /*mayOverflow=*/true};
+  Exponent exponent{b.f32(kLog2E), /*mayBeLarge=*/true};
   Value guard =
       b.generic({max}, {b.emptyLike(max)}, 1, false,
                 [&](GenericBuilder &in, ValueRange args) {

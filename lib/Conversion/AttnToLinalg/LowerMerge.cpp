@@ -89,13 +89,13 @@ static Value buildWeight(GenericBuilder &b, Value stateMax,
                          const Exponent &exponent, const RowStatistics &rows) {
   int64_t rank = cast<RankedTensorType>(stateMax.getType()).getRank();
   SmallVector<Value> inputs{stateMax, rows.guard};
-  if (exponent.mayOverflow)
+  if (exponent.mayBeLarge)
     inputs.push_back(rows.max);
   return b
       .generic(inputs, {b.emptyLike(stateMax)}, rank,
                /*reducesColumns=*/false,
                [&](GenericBuilder &in, ValueRange args) {
-                 Value max = exponent.mayOverflow ? args[2] : Value();
+                 Value max = exponent.mayBeLarge ? args[2] : Value();
                  return SmallVector<Value>{
                      in.exp2(exponent.of(in, args[0], max, args[1]))};
                })

@@ -97,7 +97,7 @@ Exponent UpdateLowering::buildExponent() {
   Value log2e = b.f32(kLog2E);
   if (op.hasScore())
     return {log2e, mayYieldHugeScores(op.getScoreRegion())};
-  return {b.mul(op.getScale(), log2e), /*mayOverflow=*/false};
+  return {b.mul(op.getScale(), log2e), /*mayBeLarge=*/false};
 }
 
 /// p = exp2 of the score's exponent, in f32; 0 for hidden keys, whose s is

@@ -20,7 +20,7 @@ static int64_t rankOf(Value tensor) {
 static constexpr double kOverflowingMax = 0x1p126;
 
 Value Exponent::factorOf(GenericBuilder &b, Value max) const {
-  if (!mayOverflow)
+  if (!mayBeLarge)
     return factor;
   Value size = b.abs(max);
   Value exact =
@@ -29,7 +29,7 @@ Value Exponent::factorOf(GenericBuilder &b, Value max) const {
 }
 
 Value Exponent::factorsOf(GenericBuilder &b, Value max) const {
-  if (!mayOverflow)
+  if (!mayBeLarge)
     return nullptr;
   return b
       .generic({max}, {b.emptyLike(max)}, rankOf(max), false,
@@ -53,8 +53,8 @@ Value Exponent::of(GenericBuilder &b, Value score, Value max,
 
 Exponent fa::makeExponent(GenericBuilder &b, Value unit) {
   if (matchPattern(unit, m_OneFloat()))
-    return {b.f32(kLog2E), /*mayOverflow=*/true};
-  return {b.mul(unit, b.f32(kLog2E)), /*mayOverflow=*/false};
+    return {b.f32(kLog2E), /*mayBeLarge=*/true};
+  return {b.mul(unit, b.f32(kLog2E)), /*mayBeLarge=*/false};
 }
 
 RowStatistics fa::rescaleState(GenericBuilder &b, Value otherMax, Value max,
@@ -146,7 +146,7 @@ Value fa::buildLse(GenericBuilder &b, Value max, Value sum,
       .generic({max, sum}, {target}, rankOf(target), false,
                [&](GenericBuilder &in, ValueRange args) {
                  Value log2 = in.log2(args[1]), lse;
-                 if (exponent.mayOverflow) {
+                 if (exponent.mayBeLarge) {
                    lse = in.add(args[0], in.mul(log2, in.f32(kLn2)));
                  } else {
                    // In the exp2 domain, where unit * max is rounded as the

@@ -17,8 +17,8 @@
 
 namespace fa {
 
-/// From this on the rounding of log2(e) * max is more than 8, and a weight that
-/// should be 1 would be out of the range of f16.
+/// Below this the rounding of log2(e) * max is at most 8, so that a weight that
+/// should be 1 is at most 2^8, far from the largest f16.
 inline constexpr double kLargeMax = 0x1p27;
 
 /// How scores become exponents of 2: c * s - c * max for a factor c.
@@ -29,7 +29,7 @@ struct Exponent {
   /// keys) and q.k does not. For rows whose max is `kLargeMax` or more c is a
   /// power of two in place of `factor`, so that c * max is exact. Other scores
   /// are at least 8 from it, weights that no sum notices, or the same.
-  bool mayOverflow;
+  bool mayBeLarge;
 
   /// c for a row of maximum `max`, which nobody reads where it is `factor` for
   /// all.

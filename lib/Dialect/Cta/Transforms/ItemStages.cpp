@@ -91,6 +91,16 @@ LogicalResult ItemFinder::findLate() {
   return success();
 }
 
+/// Whether `op` reads stages of `ring`.
+static bool consumesFrom(Operation *op, Value ring) {
+  return op
+      ->walk([&](cta::ConsumeOp consume) {
+        return consume.getRing() == ring ? WalkResult::interrupt()
+                                         : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
 //===----------------------------------------------------------------------===//
 // The first block
 //===----------------------------------------------------------------------===//
@@ -152,23 +162,15 @@ static bool isReadBy(Operation *op, const SetVector<Operation *> &after,
 
 LogicalResult ItemFinder::findProduct(Block &block) {
   FirstProduct found;
-  WalkResult result = block.walk([&](Operation *op) {
-    auto consume = dyn_cast<cta::ConsumeOp>(op);
-    if (consume && consume.getRing() == stages.late.consume.getRing()) {
-      reason = "both products read tiles of one ring";
-      return WalkResult::interrupt();
-    }
-    auto product = dyn_cast<cta::MmaOp>(op);
-    if (product && found.product) {
-      reason = "an item's first block has several products";
-      return WalkResult::interrupt();
-    }
-    if (product)
-      found.product = product;
-    return WalkResult::advance();
-  });
-  if (result.wasInterrupted())
-    return failure();
+  Value ring = stages.late.consume.getRing();
+  if (llvm::any_of(block,
+                   [&](Operation &op) { return consumesFrom(&op, ring); }))
+    return fail("both products read tiles of one ring");
+  SmallVector<cta::MmaOp> products;
+  block.walk([&](cta::MmaOp product) { products.push_back(product); });
+  if (products.size() > 1)
+    return fail("an item's first block has several products");
+  found.product = products.front();
   if (found.product.getFlight().hasOneUse())
     found.wait = dyn_cast<cta::WaitOp>(*found.product.getFlight().user_begin());
   if (!found.wait || found.wait->getBlock() != &block)
@@ -261,16 +263,6 @@ LogicalResult ItemFinder::findReads() {
                   "numbers of rows");
   }
   return success();
-}
-
-/// Whether `op` reads stages of `ring`.
-static bool consumesFrom(Operation *op, Value ring) {
-  return op
-      ->walk([&](cta::ConsumeOp consume) {
-        return consume.getRing() == ring ? WalkResult::interrupt()
-                                         : WalkResult::advance();
-      })
-      .wasInterrupted();
 }
 
 LogicalResult ItemFinder::findDrains() {
