@@ -7,6 +7,8 @@
 
 #include "fa/Execute/Jit.h"
 
+#include "Tasks.h"
+
 #include "fa/Execute/HostMemory.h"
 #include "fa/Execute/Traffic.h"
 
@@ -62,14 +64,20 @@ llvm::Expected<Jit> Jit::compile(ModuleOp module, bool optimize) {
     llvm::orc::SymbolMap symbols;
     auto functions = llvm::to_vector(memory::getSymbols());
     functions.push_back(traffic::getSymbol());
+    functions.push_back(tasks::getSymbol());
     for (auto [name, address] : functions)
       symbols[intern(name)] = {llvm::orc::ExecutorAddr::fromPtr(address),
                                llvm::JITSymbolFlags::Exported};
     return symbols;
   });
   Jit jit;
-  jit.engine = std::move(*engine);
+  jit.engine.reset(engine->release());
   return jit;
+}
+
+void Jit::Release::operator()(ExecutionEngine *engine) const {
+  tasks::waitForAll();
+  delete engine;
 }
 
 llvm::Expected<Jit::Function> Jit::lookup(llvm::StringRef name) {

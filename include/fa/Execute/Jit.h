@@ -29,7 +29,12 @@ public:
   llvm::Expected<Function> lookup(llvm::StringRef name);
 
 private:
-  std::unique_ptr<mlir::ExecutionEngine> engine;
+  /// Frees compiled code once no task is in it.
+  struct Release {
+    void operator()(mlir::ExecutionEngine *engine) const;
+  };
+
+  std::unique_ptr<mlir::ExecutionEngine, Release> engine;
 };
 
 } // namespace fa::execute
