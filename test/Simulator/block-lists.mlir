@@ -18,10 +18,20 @@
 // RUN: sed "s/constant 3 : i32/constant -1 : i32/" %s | fa-run - --fa2=level=cta --on=sim --check --sizes=B=1,Hq=1,Hkv=1,Sq=70,Skv=130
 // RUN: sed "s/constant 3 : i32/constant 1000000 : i32/" %s | fa-run - --fa2=level=cta --on=sim --check --sizes=B=1,Hq=1,Hkv=1,Sq=70,Skv=130
 
-// The class of each block; the lists; attention, whose copies read the next block's number before they go out.
+// Unsigned ids have no ranges: the warps of a block count keys together, and meet.
+// RUN: sed "s/cmpi slt/cmpi ult/" %s > %t.mlir
+// RUN: fa-opt %t.mlir --fa2=level=cta | FileCheck %s --check-prefix=COUNTED
+// RUN: fa-run %t.mlir --fa2=level=cta --on=sim --check --sizes=B=2,Hq=2,Hkv=1,Sq=130,Skv=128
+// COUNTED: gpu.func @attention_0
+// COUNTED: cta.role "all" teams({{.*}} in 1) warps(4)
+// COUNTED: vector.multi_reduction
+// COUNTED: cta.any
+
+// The class of each block, by a warp, which counts keys where the ranges of ids fail; the lists; attention, whose copies read the next block's number before they go out.
 // CHECK: gpu.func @attention_0{{.*}}cta.followed
-// CHECK: cta.any
-// CHECK: %[[CLASS:.*]] = scf.if
+// CHECK: cta.role "all" teams({{.*}} in 1) warps(1)
+// CHECK: %[[CLASS:.*]] = cta.if_any
+// CHECK: vector.multi_reduction
 // CHECK: memref.store %[[CLASS]]
 // CHECK: gpu.func @attention_1
 // CHECK: scf.for

@@ -13,6 +13,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "MaskRanges.h"
 #include "RowArithmetic.h"
 #include "VariantRegions.h"
 
@@ -29,12 +30,6 @@ using namespace fa;
 namespace {
 /// What a block of keys is to a block of queries.
 enum BlockClass : int32_t { kEmpty, kPartial, kFull };
-
-/// Of each row, as f32 like all sums of rows, the fewest and the most keys that
-/// any query sees which the row stands for.
-struct KeyCounts {
-  Value fewest, most;
-};
 
 class BlockListLowering {
 public:
@@ -57,9 +52,9 @@ private:
   Value toI32(Value number) {
     return arith::IndexCastOp::create(b, loc, i32, number);
   }
-  Value isFull(Value blockClass) {
+  Value hasClass(Value blockClass, BlockClass number) {
     return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, blockClass,
-                                 constant(i32, kFull));
+                                 constant(i32, number));
   }
   Value selectNext(Value condition, Value number) {
     Value next = arith::AddIOp::create(b, loc, number, index(1));
@@ -70,19 +65,21 @@ private:
   /// A loop over all blocks of keys that carries values.
   SmallVector<Value> forEachBlock(ValueRange inits, Body body);
 
-  scf::ForallOp makeParallel(ArrayRef<OpFoldResult> extents, ValueRange outs,
-                             int64_t warps);
+  scf::ForallOp makeParallel(ArrayRef<OpFoldResult> extents, ValueRange outs);
   void insert(scf::ForallOp forall, unsigned number, Value source,
               OpFoldResult length, ArrayRef<Value> position);
-  int64_t getWarps() const;
+  void setWarps(scf::ForallOp forall, int64_t number);
+  int64_t getCountingWarps() const;
   int64_t getRows() const;
   Value countKeys(ArrayRef<Value> at, Value offset);
+  MaskBlock getBlock(ArrayRef<Value> at);
   Value findRowsThatCount(ArrayRef<Value> at);
   KeyCounts countAllKeys(ArrayRef<Value> at);
   Value anyRow(Value counts, arith::CmpFPredicate predicate, double number);
   Value branchOn(Value condition, function_ref<Value()> then,
-                 int32_t otherwise);
+                 function_ref<Value()> otherwise);
   Value classify(const KeyCounts &counts);
+  Value classify(ArrayRef<Value> at);
   Value buildClasses();
   Value readClass(Value classes, ValueRange at, Value block);
   std::pair<Value, Value> buildRow(Value classes, Value length, ValueRange at);
@@ -96,6 +93,7 @@ private:
   int64_t br, bc;
   SmallVector<OpFoldResult> extents; ///< batches, heads, blocks of queries
   Value numKV;                       ///< blocks of keys
+  int64_t warps = 1;                 ///< that find the class of a block
 };
 } // namespace
 
@@ -114,21 +112,25 @@ SmallVector<Value> BlockListLowering::forEachBlock(ValueRange inits,
   return SmallVector<Value>(loop.getResults());
 }
 
-/// A parallel loop, whose thread blocks are of one team of `warps`: it has no
-/// tiles to divide.
 scf::ForallOp BlockListLowering::makeParallel(ArrayRef<OpFoldResult> extents,
-                                              ValueRange outs, int64_t warps) {
+                                              ValueRange outs) {
   auto forall = scf::ForallOp::create(b, loc, extents, outs, std::nullopt);
   forall->setAttr(attn::kPreparesAttrName, b.getUnitAttr());
-  auto function = op->getParentOfType<FunctionOpInterface>();
-  if (std::optional<Schedule> schedule = attn::getSchedule(function)) {
-    schedule->teams = schedule->stages = 1;
-    schedule->warps = warps;
-    forall->setAttr(attn::kScheduleAttrName,
-                    attn::makeScheduleAttr(b.getContext(), *schedule));
-  }
   b.setInsertionPoint(forall.getTerminator());
   return forall;
+}
+
+/// Has thread blocks of one team of `number` warps run `forall`: it has no
+/// tiles to divide.
+void BlockListLowering::setWarps(scf::ForallOp forall, int64_t number) {
+  auto function = op->getParentOfType<FunctionOpInterface>();
+  std::optional<Schedule> schedule = attn::getSchedule(function);
+  if (!schedule)
+    return;
+  schedule->teams = schedule->stages = 1;
+  schedule->warps = number;
+  forall->setAttr(attn::kScheduleAttrName,
+                  attn::makeScheduleAttr(b.getContext(), *schedule));
 }
 
 /// Puts `source`, of `length` entries, at `position` of output `number`; what
@@ -158,7 +160,7 @@ static constexpr int64_t kWarpRows = 16;
 /// The warps that count a block's keys: one for each of a multiprocessor's four
 /// schedulers where the block has rows for them. With one warp a block, blocks
 /// of which some are hidden and some are not kept schedulers busy unequally.
-int64_t BlockListLowering::getWarps() const {
+int64_t BlockListLowering::getCountingWarps() const {
   constexpr int64_t kSchedulers = 4;
   return br % (kSchedulers * kWarpRows) == 0 ? kSchedulers : 1;
 }
@@ -166,7 +168,7 @@ int64_t BlockListLowering::getWarps() const {
 /// The queries whose keys are counted at a time, where blocks can be divided by
 /// it.
 int64_t BlockListLowering::getRows() const {
-  int64_t rows = getWarps() * kWarpRows;
+  int64_t rows = warps * kWarpRows;
   return br % rows == 0 ? rows : br;
 }
 
@@ -205,6 +207,23 @@ Value BlockListLowering::countKeys(ArrayRef<Value> at, Value offset) {
     return SmallVector<Value>{body.add(args[1], body.select(sees, one, zero))};
   };
   return in.generic({block}, {in.fill(zero, sums)}, 2, true, count).front();
+}
+
+/// The block of queries and keys at `at`.
+MaskBlock BlockListLowering::getBlock(ArrayRef<Value> at) {
+  auto positions = [&](Value number, int64_t size, Value length) {
+    Value first = arith::MulIOp::create(b, loc, number, index(size));
+    Value end = arith::AddIOp::create(b, loc, first, index(size));
+    end = arith::MinSIOp::create(b, loc, end, length);
+    Value last = arith::SubIOp::create(b, loc, end, index(1));
+    return PositionRange{first, last};
+  };
+  return {at[0],
+          at[1],
+          positions(at[2], br, op.getSeqQ()),
+          positions(at[3], bc, op.getSeqKV()),
+          br,
+          bc};
 }
 
 /// How many rows of a block can see any of its keys by what the mask compares:
@@ -264,34 +283,47 @@ Value BlockListLowering::anyRow(Value counts, arith::CmpFPredicate predicate,
 /// A branch on flags of rows that all see the same class: one that a warp takes
 /// for itself only where it has all rows.
 Value BlockListLowering::branchOn(Value condition, function_ref<Value()> then,
-                                  int32_t otherwise) {
-  Value other = constant(i32, otherwise);
+                                  function_ref<Value()> otherwise) {
   auto branch = scf::IfOp::create(b, loc, TypeRange{i32}, condition,
                                   /*withElseRegion=*/true);
-  if (getWarps() == 1)
+  if (warps == 1)
     branch->setAttr(attn::kAnyRowAttrName, b.getUnitAttr());
   OpBuilder::InsertionGuard guard(b);
-  b.setInsertionPointToStart(branch.thenBlock());
-  Value result = then();
-  scf::YieldOp::create(b, loc, result);
-  b.setInsertionPointToStart(branch.elseBlock());
-  scf::YieldOp::create(b, loc, other);
+  for (auto [block, build] : {std::pair(branch.thenBlock(), then),
+                              std::pair(branch.elseBlock(), otherwise)}) {
+    b.setInsertionPointToStart(block);
+    Value result = build();
+    scf::YieldOp::create(b, loc, result);
+  }
   return branch.getResult(0);
 }
 
 /// The class of a block of which the queries see so many keys.
 Value BlockListLowering::classify(const KeyCounts &counts) {
-  Value partial = constant(i32, kPartial);
   Value any = anyRow(counts.most, arith::CmpFPredicate::OGT, 0.0);
+  auto classOf = [&](BlockClass number) {
+    return [this, number] { return constant(i32, number); };
+  };
+  auto classifySeen = [&] {
+    Value lacks = anyRow(counts.fewest, arith::CmpFPredicate::OLT, double(bc));
+    return branchOn(lacks, classOf(kPartial), classOf(kFull));
+  };
+  return branchOn(any, classifySeen, classOf(kEmpty));
+}
+
+/// The class of a block: by the ranges of values, where they tell something and
+/// hold; else by each query and key.
+Value BlockListLowering::classify(ArrayRef<Value> at) {
+  std::optional<CountBounds> bounds =
+      boundKeyCounts(in, op.getMaskRegion(), getBlock(at));
+  warps = bounds ? 1 : getCountingWarps();
+  if (!bounds)
+    return classify(countAllKeys(at));
+  auto byRange = [&] { return classify(bounds->counts); };
+  if (!bounds->fails)
+    return byRange();
   return branchOn(
-      any,
-      [&] {
-        Value lacks =
-            anyRow(counts.fewest, arith::CmpFPredicate::OLT, double(bc));
-        return branchOn(
-            lacks, [&] { return partial; }, kFull);
-      },
-      kEmpty);
+      bounds->fails, [&] { return classify(countAllKeys(at)); }, byRange);
 }
 
 /// The class of each block: [batches, heads, blocks of queries, of keys].
@@ -300,10 +332,11 @@ Value BlockListLowering::buildClasses() {
   sizes.push_back(numKV);
   Value classes = tensor::EmptyOp::create(b, loc, sizes, i32);
   OpBuilder::InsertionGuard guard(b);
-  auto forall = makeParallel(llvm::to_vector(llvm::reverse(sizes)),
-                             ValueRange{classes}, getWarps());
+  auto forall =
+      makeParallel(llvm::to_vector(llvm::reverse(sizes)), ValueRange{classes});
   SmallVector<Value> at(llvm::reverse(forall.getInductionVars()));
-  Value blockClass = classify(countAllKeys(at));
+  Value blockClass = classify(at);
+  setWarps(forall, warps);
   Value entry = tensor::EmptyOp::create(b, loc, ArrayRef<int64_t>{1}, i32);
   entry = tensor::InsertOp::create(b, loc, blockClass, entry, index(0));
   insert(forall, 0, entry, b.getIndexAttr(1), at);
@@ -325,8 +358,9 @@ std::pair<Value, Value> BlockListLowering::buildRow(Value classes, Value length,
                                                     ValueRange at) {
   // 1. Where the partial blocks begin.
   Value numFull = forEachBlock(index(0), [&](Value block, ValueRange args) {
-                    Value full = isFull(readClass(classes, at, block));
-                    return SmallVector<Value>{selectNext(full, args[0])};
+                    Value isFull =
+                        hasClass(readClass(classes, at, block), kFull);
+                    return SmallVector<Value>{selectNext(isFull, args[0])};
                   }).front();
 
   // 2. Each block where the next one of its class goes. An empty one goes to
@@ -336,14 +370,12 @@ std::pair<Value, Value> BlockListLowering::buildRow(Value classes, Value length,
   SmallVector<Value> state =
       forEachBlock({row, index(0), numFull}, [&](Value block, ValueRange args) {
         Value blockClass = readClass(classes, at, block);
-        Value full = isFull(blockClass);
-        Value isPartial =
-            arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, blockClass,
-                                  constant(i32, kPartial));
-        Value place = arith::SelectOp::create(b, loc, full, args[1], args[2]);
+        Value isFull = hasClass(blockClass, kFull);
+        Value isPartial = hasClass(blockClass, kPartial);
+        Value place = arith::SelectOp::create(b, loc, isFull, args[1], args[2]);
         Value longer =
             tensor::InsertOp::create(b, loc, toI32(block), args[0], place);
-        return SmallVector<Value>{longer, selectNext(full, args[1]),
+        return SmallVector<Value>{longer, selectNext(isFull, args[1]),
                                   selectNext(isPartial, args[2])};
       });
 
@@ -365,7 +397,8 @@ SmallVector<Value> BlockListLowering::buildLists(Value classes) {
   Value counts = tensor::EmptyOp::create(b, loc, sizes, i32);
   OpBuilder::InsertionGuard guard(b);
   auto forall = makeParallel(llvm::to_vector(llvm::reverse(extents)),
-                             ValueRange{blocks, counts}, /*warps=*/1);
+                             ValueRange{blocks, counts});
+  setWarps(forall, 1);
   SmallVector<Value> at(llvm::reverse(forall.getInductionVars()));
   auto [row, pair] = buildRow(classes, length, at);
   insert(forall, 0, row, length, at);

@@ -4,7 +4,7 @@
     FLASHLOOM_RUNTIME=libfa_runtime.so gpu_reports.py DIR [--only SUBSTRING]
 
 DIR is a kernel library with bf16 kernels of head dimension 128: "full" and "causal", and of kernels-gen/specs what is
-there of bias, cache, packed and window1024 (others are skipped). Prints a line for each case and at the end
+there of bias, cache, document, packed and window1024 (others are skipped). Prints a line for each case and at the end
 `N passed, N failed`, with `, N skipped`. Exits 1 where a case failed or none passed, 77 where there is no GPU.
 """
 
@@ -25,6 +25,7 @@ NO_GPU = 77
 DIM = 128
 TOLERANCE, LSE_TOLERANCE = 2e-2, 2e-3
 HUGE = -3.4e38
+HIDING = (-1e4, -1e8, -1e9, -1e10, -1e20, -1e37, HUGE)
 
 
 def draw(*shape):
@@ -123,9 +124,33 @@ def case_row_of_huge_biases_is_the_mean():
 def case_huge_biases_hide_columns():
     q, k, v = draws(1, 2, 2, 441, 441)
     bias = aligned(torch.zeros(2, 441, 441, device="cuda"))
-    bias[:, :, :128] = HUGE
-    found = flashloom.attention(q, k, v, variant="bias", extras={"bias": bias}, return_lse=True)
-    close(found, standard(q, k, v, bias=bias))
+    for size in HIDING:
+        bias[:, :, :128] = size
+        found = flashloom.attention(q, k, v, variant="bias", extras={"bias": bias}, return_lse=True)
+        close(found, standard(q, k, v, bias=bias))
+
+
+def case_huge_bias_leaves_one_column():
+    q, k, v = draws(1, 2, 2, 441, 441)
+    bias = aligned(torch.zeros(2, 441, 441, device="cuda"))
+    for size in HIDING:
+        bias[:, :, 200] = -size
+        found = flashloom.attention(q, k, v, variant="bias", extras={"bias": bias}, return_lse=True)
+        close(found, standard(q, k, v, bias=bias))
+
+
+def case_documents_in_any_order():
+    q, k, v = draws(2, 4, 2, 700, 700)
+    positions = torch.arange(700, device="cuda")
+    shuffled = torch.randint(0, 5, (2, 700), device="cuda")
+    ends = positions // torch.tensor([[150], [190]], device="cuda")
+    padded = torch.where(positions < 500, ends, -1)
+    outlier = torch.where(positions == 300, 9, ends)
+    for ids in (shuffled, ends, ends.flip(1), padded, outlier):
+        ids = ids.int().contiguous()
+        mask = (ids[:, None, :, None] == ids[:, None, None, :]) & causal_mask(700, 700)
+        extras = {"idsQ": ids, "idsKV": ids}
+        close(flashloom.attention(q, k, v, variant="document", extras=extras, return_lse=True), standard(q, k, v, mask))
 
 
 def case_packed_with_empty_sequences():
