@@ -7,11 +7,8 @@
 
 #include "fa/Execute/Binding.h"
 
+#include "Extents.h"
 #include "SizeBinder.h"
-
-#include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/Tensor/IR/Tensor.h"
-#include "mlir/IR/Matchers.h"
 
 #include "llvm/Support/MathExtras.h"
 
@@ -24,88 +21,6 @@ using namespace fa::execute;
 //===----------------------------------------------------------------------===//
 // Dimensions
 //===----------------------------------------------------------------------===//
-
-/// What the four indexes that a score or mask region takes run over.
-static constexpr Dim kIndexDims[] = {Dim::B, Dim::Hq, Dim::Sq, Dim::Skv};
-
-namespace {
-/// What is known of the size of one dimension of an argument.
-struct Extent {
-  /// It is, or is at least, `more` and the largest of these.
-  SmallVector<Dim> dims;
-  int64_t more = 0;
-  /// It is at least this.
-  int64_t least = 0;
-  /// Whether something reads it at an index that says nothing.
-  bool isUnknown = false;
-
-  bool isKnown() const { return !isUnknown && (!dims.empty() || least > 0); }
-  int64_t getSize(const Sizes &sizes) const {
-    int64_t size = least;
-    for (Dim dim : dims)
-      size = std::max(size, sizes[dim] + more);
-    return size;
-  }
-};
-} // namespace
-
-/// `index` before casts between integer types, which keep it what it is.
-static Value stripCasts(Value index) {
-  while (Operation *op = index.getDefiningOp())
-    if (isa<arith::IndexCastOp, arith::IndexCastUIOp, arith::ExtSIOp,
-            arith::ExtUIOp, arith::TruncIOp>(op))
-      index = op->getOperand(0);
-    else
-      break;
-  return index;
-}
-
-/// Adds that a region whose last four arguments are `indexes` reads the
-/// dimension at `index`.
-static void addRead(ValueRange indexes, Value index, Extent &extent) {
-  index = stripCasts(index);
-  APInt constant;
-  auto found = llvm::find(indexes, index);
-  if (found != indexes.end())
-    extent.dims.push_back(kIndexDims[found - indexes.begin()]);
-  else if (matchPattern(index, m_ConstantInt(&constant)))
-    extent.least = std::max(extent.least, constant.getSExtValue() + 1);
-  else
-    extent.isUnknown = true;
-}
-
-/// What the dimensions of `argument` are: from its place in attn.forward, or
-/// from the indexes with which the score or mask region reads it.
-static SmallVector<Extent> inferExtents(attn::ForwardOp forward,
-                                        BlockArgument argument) {
-  SmallVector<Extent> extents(
-      cast<RankedTensorType>(argument.getType()).getRank());
-  auto set = [&](Value operand, ArrayRef<Dim> dims, int64_t more = 0) {
-    if (operand != argument)
-      return;
-    for (auto [extent, dim] : llvm::zip(extents, dims)) {
-      extent.dims.push_back(dim);
-      extent.more = more;
-    }
-  };
-  set(forward.getQ(), getQueryDims(forward));
-  set(forward.getK(), getKeyDims(forward));
-  set(forward.getV(), getKeyDims(forward));
-  set(forward.getCuSeqlensQ(), Dim::B, /*more=*/1);
-  set(forward.getCuSeqlensKV(), Dim::B, /*more=*/1);
-  set(forward.getKvLens(), Dim::B);
-  for (Region *region : {&forward.getScoreRegion(), &forward.getMaskRegion()}) {
-    if (region->empty())
-      continue;
-    ValueRange indexes = region->getArguments().take_back(4);
-    region->walk([&](tensor::ExtractOp op) {
-      if (op.getTensor() == argument)
-        for (auto [extent, index] : llvm::zip_equal(extents, op.getIndices()))
-          addRead(indexes, index, extent);
-    });
-  }
-  return extents;
-}
 
 FailureOr<SmallVector<int64_t>>
 fa::execute::getArgumentShape(const AttentionFunction &problem,

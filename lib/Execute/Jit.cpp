@@ -7,6 +7,7 @@
 
 #include "fa/Execute/Jit.h"
 
+#include "Positions.h"
 #include "Tasks.h"
 
 #include "fa/Execute/HostMemory.h"
@@ -65,6 +66,7 @@ llvm::Expected<Jit> Jit::compile(ModuleOp module, bool optimize) {
     auto functions = llvm::to_vector(memory::getSymbols());
     functions.push_back(traffic::getSymbol());
     functions.push_back(tasks::getSymbol());
+    functions.push_back(positions::getSymbol());
     for (auto [name, address] : functions)
       symbols[intern(name)] = {llvm::orc::ExecutorAddr::fromPtr(address),
                                llvm::JITSymbolFlags::Exported};

@@ -7,6 +7,8 @@
 
 #include "fa/Execute/Program.h"
 
+#include "Positions.h"
+
 #include "fa/Execute/HostMemory.h"
 #include "fa/Execute/Lowering.h"
 
@@ -140,6 +142,7 @@ llvm::Expected<Outputs> Program::runReference(Inputs &inputs,
   if (!function)
     return function.takeError();
 
+  positions::reset();
   // Each part is every so manyth row, so that all take about as long.
   int64_t total = parallel ? kParts : 1;
   std::atomic<int64_t> done{0};
@@ -154,5 +157,7 @@ llvm::Expected<Outputs> Program::runReference(Inputs &inputs,
         partDone(++done, total);
     });
   pool.wait();
+  if (std::string outside = positions::getMessage(); !outside.empty())
+    return llvm::createStringError(outside);
   return outputs;
 }

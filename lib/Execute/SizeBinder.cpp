@@ -7,9 +7,12 @@
 
 #include "SizeBinder.h"
 
+#include "Extents.h"
+
 #include "fa/Execute/Binding.h"
 #include "fa/Execute/Lengths.h"
 
+#include "llvm/ADT/SetVector.h"
 #include "llvm/Support/MathExtras.h"
 
 #include <algorithm>
@@ -117,6 +120,47 @@ LogicalResult SizeBinder::fixFiles() {
     if (failed(fix(Dim::B, entries - 1, "'" + given->file + "' fixes")))
       return failure();
   }
+  return success();
+}
+
+/// Takes the sizes over that the file of a tensor has at b, h, i and j. One
+/// that is read at i and at j is as long as the longer one.
+LogicalResult SizeBinder::fixRegionFile(BlockArgument argument,
+                                        const GivenTensor &given) {
+  for (auto [extent, size] :
+       llvm::zip(inferExtents(forward, argument), given.tensor.getShape())) {
+    llvm::SmallSetVector<Dim, 2> dims(extent.dims.begin(), extent.dims.end());
+    if (!extent.isKnown() || extent.least > 0)
+      continue;
+    int64_t length = size;
+    auto isOpen = [&](Dim dim) {
+      return !sizes.isGiven(dim) || sizes[dim] == length;
+    };
+    if (dims.size() > 1 && !llvm::any_of(dims, isOpen))
+      return forward.emitError("'")
+             << given.file << "' fixes the larger of " << getName(dims[0])
+             << " and " << getName(dims[1]) << " to " << length << ", found "
+             << sizes[dims[0]] << " and " << sizes[dims[1]];
+    for (Dim dim : dims)
+      if ((dims.size() == 1 || !sizes.isGiven(dim)) &&
+          failed(fix(dim, length, "'" + given.file + "' fixes")))
+        return failure();
+  }
+  return success();
+}
+
+/// The same of all tensors that only regions read. Sequences of different
+/// lengths have no one length that a file could fix.
+LogicalResult SizeBinder::fixRegionFiles() {
+  func::FuncOp function = problem.function;
+  if (forward.isRagged())
+    return success();
+  Value operands[] = {forward.getQ(), forward.getK(), forward.getV()};
+  for (BlockArgument argument : function.getArguments())
+    if (const GivenTensor *given = findFile(argument))
+      if (!llvm::is_contained(operands, argument) &&
+          failed(fixRegionFile(argument, *given)))
+        return failure();
   return success();
 }
 
@@ -265,7 +309,7 @@ LogicalResult SizeBinder::bindKeyLengths() {
 
 LogicalResult SizeBinder::bind() {
   if (failed(checkOptions()) || failed(fixTypes()) || failed(fixFiles()) ||
-      failed(fixBatch()))
+      failed(fixBatch()) || failed(fixRegionFiles()))
     return failure();
   if (forward.isPacked())
     return bindPacked();

@@ -45,6 +45,9 @@ private:
   mlir::LogicalResult fixTypes();
   mlir::LogicalResult fixFile(mlir::Value argument, llvm::ArrayRef<Dim> dims);
   mlir::LogicalResult fixFiles();
+  mlir::LogicalResult fixRegionFile(mlir::BlockArgument argument,
+                                    const GivenTensor &given);
+  mlir::LogicalResult fixRegionFiles();
   mlir::LogicalResult fixBatch();
   mlir::LogicalResult checkOptions();
   mlir::LogicalResult setLongest(Dim longest, int64_t length);

@@ -7,10 +7,15 @@
 
 #include "WidenRegion.h"
 
+#include "Positions.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 using namespace fa::execute;
@@ -51,6 +56,9 @@ private:
   void cloneConstant(arith::ConstantOp op);
   void cloneCast(Operation &op);
   void cloneRead(Operation &op);
+  Value readInside(tensor::ExtractOp op);
+  void tellOutside(Location loc, Value isIn, Value tensor, int64_t dim,
+                   Value index, Value size);
 
   OpBuilder &builder;
   FloatType wide;
@@ -83,12 +91,79 @@ void Widener::cloneCast(Operation &op) {
       convertFloat(builder, op.getLoc(), lookup(op.getOperand(0)), target));
 }
 
+/// Whether the sizes that a problem is bound to have `position` in the tensor.
+static bool isBound(Value position) {
+  return isa<BlockArgument>(position) || matchPattern(position, m_Constant());
+}
+
+/// An element of a tensor at computed positions: 0 where one is outside, and a
+/// call that tells.
+Value Widener::readInside(tensor::ExtractOp op) {
+  Location loc = op.getLoc();
+  Value tensor = lookup(op.getTensor()), inside;
+  SmallVector<Value> at, sizes, isIn;
+  for (auto [dim, position] : llvm::enumerate(op.getIndices())) {
+    at.push_back(lookup(position));
+    sizes.push_back(tensor::DimOp::create(builder, loc, tensor, dim));
+    isIn.push_back(arith::CmpIOp::create(
+        builder, loc, arith::CmpIPredicate::ult, at.back(), sizes.back()));
+    inside = inside ? arith::AndIOp::create(builder, loc, inside, isIn.back())
+                    : isIn.back();
+  }
+  auto branch = scf::IfOp::create(builder, loc, op.getType(), inside,
+                                  /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(branch.thenBlock());
+  Value element = tensor::ExtractOp::create(builder, loc, tensor, at);
+  scf::YieldOp::create(builder, loc, element);
+  builder.setInsertionPointToStart(branch.elseBlock());
+  for (size_t dim = 0; dim < at.size(); ++dim)
+    tellOutside(loc, isIn[dim], op.getTensor(), dim, at[dim], sizes[dim]);
+  Value zero = arith::ConstantOp::create(builder, loc,
+                                         builder.getZeroAttr(op.getType()));
+  scf::YieldOp::create(builder, loc, zero);
+  return branch.getResult(0);
+}
+
+/// Calls the function for positions outside unless `isIn`.
+void Widener::tellOutside(Location loc, Value isIn, Value tensor, int64_t dim,
+                          Value index, Value size) {
+  auto module = builder.getBlock()->getParentOp()->getParentOfType<ModuleOp>();
+  Type word = builder.getI64Type();
+  auto function =
+      module.lookupSymbol<LLVM::LLVMFuncOp>(positions::kOutsideFunction);
+  if (!function) {
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(module.getBody());
+    function = LLVM::LLVMFuncOp::create(
+        builder, loc, positions::kOutsideFunction,
+        LLVM::LLVMFunctionType::get(
+            LLVM::LLVMVoidType::get(builder.getContext()),
+            {word, word, word, word}));
+  }
+  auto branch = scf::IfOp::create(builder, loc, TypeRange(), isIn,
+                                  /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(branch.elseBlock());
+  auto argument = dyn_cast<BlockArgument>(tensor);
+  SmallVector<Value> operands;
+  for (int64_t number : {argument ? int64_t(argument.getArgNumber()) : -1, dim})
+    operands.push_back(arith::ConstantOp::create(
+        builder, loc, builder.getI64IntegerAttr(number)));
+  for (Value number : {index, size})
+    operands.push_back(arith::IndexCastOp::create(builder, loc, word, number));
+  LLVM::CallOp::create(builder, loc, function, operands);
+}
+
 /// An op that reads a tensor: what it gives is widened.
 void Widener::cloneRead(Operation &op) {
-  Operation *copy = builder.clone(op, mapping);
-  Value result = op.getResult(0);
-  if (result.getType().isF32())
-    map(result, convertFloat(builder, op.getLoc(), copy->getResult(0), wide));
+  auto extract = dyn_cast<tensor::ExtractOp>(op);
+  Value read = extract && !llvm::all_of(extract.getIndices(), isBound)
+                   ? readInside(extract)
+                   : builder.clone(op, mapping)->getResult(0);
+  if (read.getType().isF32())
+    read = convertFloat(builder, op.getLoc(), read, wide);
+  map(op.getResult(0), read);
 }
 
 LogicalResult Widener::cloneGeneric(Operation &op) {

@@ -20,10 +20,10 @@
 
 // RUN: fa-run %s --check --progress --optimize=always 2>&1 >%t/out | FileCheck %s --check-prefix=PROGRESS
 // PROGRESS: fa-run: compilation, 0.0 s
-// PROGRESS: fa-run: run, 0.0 s
 // PROGRESS: fa-run: float64 reference
 // PROGRESS: fa-run: float64 reference, 64 of 64 parts, [[#]].[[#]] s
 // PROGRESS: fa-run: naive reference
+// PROGRESS: fa-run: run, 0.0 s
 // RUN: fa-run %s --check --optimize=always 2>&1 >%t/out | count 0
 
 func.func @attention(%q: tensor<?x?x?x64xbf16>, %k: tensor<?x?x?x64xbf16>, %v: tensor<?x?x?x64xbf16>)

@@ -54,7 +54,8 @@
 // RUN: %{npy} "<u8" 300 18446744073709551615
 // RUN: not fa-run %s --input=4=%t.npy 2>&1 | FileCheck %s --check-prefixes=FIT
 // RUN: %{npy} "|b1" 7 1
-// RUN: not fa-run %s --input=4=%t.npy 2>&1 | FileCheck %s --check-prefixes=SHORT
+// RUN: not fa-run %s --input=4=%t.npy --sizes=Sq=9 2>&1 | FileCheck %s --check-prefixes=SHORT
+// RUN: fa-run %s --input=4=%t.npy --check | FileCheck %s --check-prefixes=FOLLOWS
 // RUN: not fa-run %s --output=%s 2>&1 | FileCheck %s --check-prefixes=FOLDER
 // RUN: not fa-run %s --output=%t --sizes=Sq=1 --sizes=Sq=2 2>&1 | FileCheck %s --check-prefixes=RUNS
 
@@ -78,7 +79,8 @@
 // OPTION: error: '{{.*}}.npy' is not an input: NAME=FILE is
 // INTEGERS: error: argument 4 has no value: '{{.*}}.npy': a tensor of integers needs a file of integers or booleans
 // FIT: error: argument 4 has no value: '{{.*}}.npy': element 0 does not fit 8 bits with a sign
-// SHORT: error: dimension 0 of argument 4 is 7, which is too small: indexes go up to 112
+// SHORT: error: '{{.*}}.npy' fixes Sq to 7, found 9
+// FOLLOWS: B=1,Hq=2,Hkv=2,Sq=7,Skv=271
 // FOLDER: error: '{{.*}}npy-invalid.mlir/o.npy': Not a directory
 // RUNS: error: --output takes the outputs of one run, so --sizes must not be repeated
 
