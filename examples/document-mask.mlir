@@ -3,9 +3,9 @@
 //
 //   fa-opt examples/document-mask.mlir --fa2=level=blocks
 //   fa-run examples/document-mask.mlir --fa2 --check --sizes=B=2,Sq=300,Skv=300
-//   fa-run examples/document-mask.mlir --fa2 --check --sizes=Sq=500,Skv=500 --input=4=ids.npy
+//   fa-run examples/document-mask.mlir --fa2 --check --input=ids=ids.npy
 //
-// ids.npy is an array of integers [B, S], numpy.save("ids.npy", ids). Without one the ids rise by 1 about every 32nd key.
+// ids.npy is an array of integers [B, S], numpy.save("ids.npy", ids), whose sizes the run takes. Without one the ids rise by 1 about every 32nd key.
 
 func.func @attention(%q: tensor<?x?x?x64xf16>, %k: tensor<?x?x?x64xf16>,
                      %v: tensor<?x?x?x64xf16>, %scale: f32, %ids: tensor<?x?xi32>)

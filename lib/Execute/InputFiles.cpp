@@ -8,6 +8,7 @@
 #include "fa/Execute/InputFiles.h"
 
 #include "fa/Execute/Npy.h"
+#include "fa/Support/ArgumentNames.h"
 
 #include "llvm/ADT/StringSwitch.h"
 
@@ -33,6 +34,9 @@ static FailureOr<BlockArgument> findArgument(const AttentionFunction &problem,
   func::FuncOp function = problem.function;
   if (Value operand = findOperand(problem.forward, name))
     return cast<BlockArgument>(operand);
+  for (BlockArgument argument : function.getArguments())
+    if (nameOf(argument) == name)
+      return argument;
   unsigned number;
   StringRef digits = name;
   digits.consume_front("arg");
@@ -41,7 +45,8 @@ static FailureOr<BlockArgument> findArgument(const AttentionFunction &problem,
   return function.emitError("there is no argument '")
          << name << "', for which --input has a file: it may be q, k, v, "
          << "cu_seqlens_q, cu_seqlens_kv or kv_lens, where the problem has it, "
-         << "or a number below " << function.getNumArguments();
+         << "the name of an argument in the file, or a number below "
+         << function.getNumArguments();
 }
 
 /// Checks that the argument's type allows the shape of its file.

@@ -48,7 +48,16 @@
 // RUN: not fa-run %s --dist=constant:inf 2>&1 | FileCheck %s --check-prefix=RANGE
 // RANGE: error: the number in '{{large|constant}}:{{.*}}' must be positive and at most 8192, above which inputs overflow
 // RUN: not fa-run %s --arg=3 2>&1 | FileCheck %s --check-prefix=ARG
-// ARG: error: '3' is not an argument: NUMBER=VALUE is
+// ARG: error: '3' is not an argument: NUMBER=VALUE or NAME=VALUE is
+
+// Arguments have the names that the file gives them, and numbers.
+// RUN: fa-run %S/../../examples/key-padding.mlir --fa2 --arg=scale=0.25 > %t.named
+// RUN: fa-run %S/../../examples/key-padding.mlir --fa2 --arg=3=0.25 > %t.numbered
+// RUN: fa-run %S/../../examples/key-padding.mlir --fa2 > %t.default
+// RUN: cmp %t.named %t.numbered
+// RUN: not cmp %t.named %t.default
+// RUN: not fa-run %S/../../examples/key-padding.mlir --arg=cap=0.25 2>&1 | FileCheck %s --check-prefix=NOARG
+// NOARG: error: there is no argument 'cap', for which --arg has a value
 // RUN: not fa-run %s --reference=%S/Inputs/prefix.mlir 2>&1 | FileCheck %s --check-prefix=TYPE
 // TYPE: error: the function's type must be that of the reference
 

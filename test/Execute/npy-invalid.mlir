@@ -75,7 +75,7 @@
 // TWICE: error: argument 0 has two files, '{{.*}}.npy' and '{{.*}}.npy'
 // SIZE: error: '{{.*}}.npy' fixes Sq to 2, found 3
 // SCALAR: error: argument 3 of type 'f32' cannot come from a file
-// NAME: error: there is no argument '{{kv_lens|5}}', for which --input has a file: it may be q, k, v, cu_seqlens_q, cu_seqlens_kv or kv_lens, where the problem has it, or a number below 5
+// NAME: error: there is no argument '{{kv_lens|5}}', for which --input has a file: it may be q, k, v, cu_seqlens_q, cu_seqlens_kv or kv_lens, where the problem has it, the name of an argument in the file, or a number below 5
 // OPTION: error: '{{.*}}.npy' is not an input: NAME=FILE is
 // INTEGERS: error: argument 4 has no value: '{{.*}}.npy': a tensor of integers needs a file of integers or booleans
 // FIT: error: argument 4 has no value: '{{.*}}.npy': element 0 does not fit 8 bits with a sign

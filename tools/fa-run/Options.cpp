@@ -75,13 +75,13 @@ struct CommandLine {
       cl::init("normal"), cl::value_desc("kind"), cl::cat(category)};
   cl::list<std::string> arg{
       "arg",
-      cl::desc("The value of the scalar argument with this number (default: "
-               "1/sqrt(D) for the scale, 1 for other floats)"),
-      cl::value_desc("number=value"), cl::cat(category)};
+      cl::desc("The value of the scalar argument with this name or number "
+               "(default: 1/sqrt(D) for the scale, 1 for other floats)"),
+      cl::value_desc("name=value"), cl::cat(category)};
   cl::list<std::string> input{
       "input",
       cl::desc("A tensor argument from a .npy file: q, k, v, cu_seqlens_q, "
-               "cu_seqlens_kv, kv_lens, or its number; sizes follow"),
+               "cu_seqlens_kv, kv_lens, or its name or number; sizes follow"),
       cl::value_desc("name=file"), cl::cat(category)};
   cl::list<std::string> shape{
       "shape",
@@ -171,16 +171,18 @@ struct SimulatorLine {
 };
 } // namespace
 
-/// Parses "4=0.5" into `scalars`.
-static llvm::Error parseScalar(StringRef text,
-                               std::map<unsigned, double> &scalars) {
-  auto [number, value] = text.split('=');
-  unsigned index;
+/// Parses "4=0.5", or "scale=0.5", into the scalars of `options`.
+static llvm::Error parseScalar(StringRef text, Options &options) {
+  auto [name, value] = text.split('=');
+  unsigned number;
   double scalar;
-  if (number.getAsInteger(10, index) || value.getAsDouble(scalar))
-    return llvm::createStringError("'" + text +
-                                   "' is not an argument: NUMBER=VALUE is");
-  scalars[index] = scalar;
+  if (name.empty() || value.getAsDouble(scalar))
+    return llvm::createStringError(
+        "'" + text + "' is not an argument: NUMBER=VALUE or NAME=VALUE is");
+  if (name.getAsInteger(10, number))
+    options.namedScalars[name.str()] = scalar;
+  else
+    options.inputs.scalars[number] = scalar;
   return llvm::Error::success();
 }
 
@@ -224,7 +226,7 @@ static llvm::Error parseTexts(const CommandLine &line, Options &options) {
   if (options.sizes.empty())
     options.sizes.emplace_back();
   for (const std::string &text : line.arg)
-    if (llvm::Error error = parseScalar(text, options.inputs.scalars))
+    if (llvm::Error error = parseScalar(text, options))
       return error;
   for (const std::string &text : line.shape)
     if (llvm::Error error = parseShape(text, options.shapes))

@@ -26,6 +26,8 @@ struct Options {
   std::vector<execute::Sizes> sizes;
   execute::InputOptions inputs;
   std::vector<execute::InputFile> inputFiles;
+  /// Values of scalar arguments by the names that the file gives them.
+  std::map<std::string, double> namedScalars;
   /// Of a program's tensors, by name or number.
   std::map<std::string, std::vector<int64_t>> shapes;
   /// Where o.npy and lse.npy go; nowhere if empty.

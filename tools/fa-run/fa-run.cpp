@@ -71,8 +71,9 @@ static OwningOpRef<ModuleOp> parseFile(MLIRContext &context,
   sources.AddNewSourceBuffer(std::move(file), llvm::SMLoc());
   auto module = parseSourceFile<ModuleOp>(sources, &context);
   if (module)
-    if (func::FuncOp program = findProgram(*module))
-      nameArguments(program.getBody().front(), text);
+    for (func::FuncOp function : module->getOps<func::FuncOp>())
+      if (!function.isExternal())
+        nameArguments(function.getBody().front(), text);
   return module;
 }
 
@@ -300,6 +301,21 @@ static LogicalResult runOnce(Program &program, const AttentionFunction &problem,
   return success();
 }
 
+/// Gives the scalars that the command line has by name their numbers.
+static LogicalResult resolveScalars(func::FuncOp function, Options &options) {
+  for (const auto &[name, value] : options.namedScalars) {
+    auto argument =
+        llvm::find_if(function.getArguments(), [&](BlockArgument argument) {
+          return nameOf(argument) == name;
+        });
+    if (argument == function.args_end())
+      return function.emitError("there is no argument '")
+             << name << "', for which --arg has a value";
+    options.inputs.scalars[argument->getArgNumber()] = value;
+  }
+  return success();
+}
+
 /// Whether what is run can stand in for the problem, and the sizes and scalars
 /// fit it.
 static LogicalResult bind(Options &options, const AttentionFunction &problem,
@@ -310,7 +326,8 @@ static LogicalResult bind(Options &options, const AttentionFunction &problem,
                               "reference, found ")
            << function.getFunctionType() << " and "
            << original.getFunctionType();
-  if (failed(readInputFiles(problem, options.inputFiles, options.inputs)))
+  if (failed(readInputFiles(problem, options.inputFiles, options.inputs)) ||
+      failed(resolveScalars(original, options)))
     return failure();
   for (Sizes &sizes : options.sizes) {
     FailureOr<Sizes> bound = bindSizes(problem, sizes, options.inputs);
@@ -423,6 +440,8 @@ static LogicalResult runKernelFile(const PassPipelineCLParser &parser,
                                    const Options &options, ModuleOp module) {
   if (options.check)
     return fail("--check needs the problem: --reference=FILE");
+  if (!options.namedScalars.empty())
+    return fail("a kernel's arguments have numbers: --arg=NUMBER=VALUE");
   if (failed(runPasses(parser, options, module, {}, "")))
     return failure();
   FailureOr<gpu::GPUFuncOp> kernel = findKernel(module, "", options);
@@ -480,7 +499,8 @@ static LogicalResult runFile(const PassPipelineCLParser &parser,
   if (!source)
     return failure();
   if (func::FuncOp program = findProgram(*source))
-    return runProgramFile(parser, options, *kernel, program);
+    return failure(failed(resolveScalars(program, options)) ||
+                   failed(runProgramFile(parser, options, *kernel, program)));
   FailureOr<AttentionFunction> problem = findAttention(*source);
   if (failed(problem))
     return failure();

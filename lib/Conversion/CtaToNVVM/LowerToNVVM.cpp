@@ -62,7 +62,9 @@ LogicalResult fa::checkMath(gpu::GPUFuncOp func) {
       return WalkResult::advance();
     if (isApproximated(op))
       return op->emitOpError("has no device form without fastmath<afn>");
-    return op->emitOpError("has no device form");
+    return op->emitOpError("has no device form; of math there are absf, ceil, "
+                           "exp, exp2, floor, fma, log, log2, rsqrt, sqrt and "
+                           "tanh");
   });
   return failure(result.wasInterrupted());
 }
