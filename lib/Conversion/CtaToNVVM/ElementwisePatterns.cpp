@@ -122,6 +122,40 @@ struct ConvertMaskedSelect : OpConversionPattern<arith::SelectOp> {
   }
 };
 
+/// bf16 into f32. A bf16 is the upper half of the f32, and a register has two:
+/// one operation each. A conversion instruction takes a 16-bit register, which
+/// costs another operation for every second one.
+struct ConvertExtend : OpConversionPattern<arith::ExtFOp> {
+  ConvertExtend(const TypeConverter &converter, MLIRContext *context)
+      : OpConversionPattern(converter, context, /*benefit=*/2) {}
+
+  LogicalResult
+  matchAndRewrite(arith::ExtFOp op, OpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    auto source = dyn_cast<VectorType>(adaptor.getIn().getType());
+    auto type = dyn_cast_or_null<VectorType>(
+        getTypeConverter()->convertType(op.getType()));
+    if (!source || !type || !source.getElementType().isBF16() ||
+        !type.getElementType().isF32() || source.getNumElements() % 2)
+      return rewriter.notifyMatchFailure(op, "no pairs of bf16 into f32");
+    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
+    auto pairType = VectorType::get(2, b.getBF16Type());
+    Value half = arith::ConstantOp::create(b, b.getI32IntegerAttr(16));
+    Value upper =
+        arith::ConstantOp::create(b, b.getI32IntegerAttr(int32_t(0xffff0000u)));
+    SmallVector<Value> narrow = toElements(b, adaptor.getIn()), wide;
+    for (size_t n = 0; n < narrow.size(); n += 2) {
+      Value pair = fromElements(b, pairType, ArrayRef(narrow).slice(n, 2));
+      Value bits = LLVM::BitcastOp::create(b, b.getI32Type(), pair);
+      for (Value word : {arith::ShLIOp::create(b, bits, half).getResult(),
+                         arith::AndIOp::create(b, bits, upper).getResult()})
+        wide.push_back(LLVM::BitcastOp::create(b, b.getF32Type(), word));
+    }
+    rewriter.replaceOp(op, fromElements(b, type, wide));
+    return success();
+  }
+};
+
 /// Builds a function's value of one f32.
 using BuildFunction = Value (*)(ImplicitLocOpBuilder &, Value);
 
@@ -212,8 +246,8 @@ static Value buildRsqrt(ImplicitLocOpBuilder &b, Value x) {
 void fa::populateElementwisePatterns(const FragmentTypeConverter &converter,
                                      RewritePatternSet &patterns) {
   MLIRContext *context = patterns.getContext();
-  patterns.add<ConvertElementwise, ConvertConstant, ConvertMaskedSelect>(
-      converter, context);
+  patterns.add<ConvertElementwise, ConvertConstant, ConvertMaskedSelect,
+               ConvertExtend>(converter, context);
   patterns.add<ConvertFunction<math::Exp2Op>>(converter, context, buildExp2);
   patterns.add<ConvertFunction<math::Log2Op>>(converter, context, buildLog2);
   patterns.add<ConvertFunction<math::ExpOp>>(converter, context, buildExp);
