@@ -123,27 +123,23 @@ LogicalResult SizeBinder::fixFiles() {
   return success();
 }
 
-/// Takes the sizes over that the file of a tensor has at b, h, i and j. One
-/// that is read at i and at j is as long as the longer one.
+/// Takes the sizes that nothing else fixes from the file of a tensor that is
+/// read at b, h, i or j; where `isShared`, at several of them: it is as long as
+/// the longest. A file may have more than is read.
 LogicalResult SizeBinder::fixRegionFile(BlockArgument argument,
-                                        const GivenTensor &given) {
-  for (auto [extent, size] :
-       llvm::zip(inferExtents(forward, argument), given.tensor.getShape())) {
+                                        const GivenTensor &given,
+                                        bool isShared) {
+  ArrayRef<int64_t> shape =
+      cast<RankedTensorType>(argument.getType()).getShape();
+  for (auto [fixedSize, extent, size] : llvm::zip(
+           shape, inferExtents(forward, argument), given.tensor.getShape())) {
     llvm::SmallSetVector<Dim, 2> dims(extent.dims.begin(), extent.dims.end());
-    if (!extent.isKnown() || extent.least > 0)
+    if (!ShapedType::isDynamic(fixedSize) || !extent.isKnown() ||
+        (dims.size() > 1) != isShared)
       continue;
-    int64_t length = size;
-    auto isOpen = [&](Dim dim) {
-      return !sizes.isGiven(dim) || sizes[dim] == length;
-    };
-    if (dims.size() > 1 && !llvm::any_of(dims, isOpen))
-      return forward.emitError("'")
-             << given.file << "' fixes the larger of " << getName(dims[0])
-             << " and " << getName(dims[1]) << " to " << length << ", found "
-             << sizes[dims[0]] << " and " << sizes[dims[1]];
     for (Dim dim : dims)
-      if ((dims.size() == 1 || !sizes.isGiven(dim)) &&
-          failed(fix(dim, length, "'" + given.file + "' fixes")))
+      if (!sizes.isGiven(dim) &&
+          failed(fix(dim, size, "'" + given.file + "' fixes")))
         return failure();
   }
   return success();
@@ -156,11 +152,12 @@ LogicalResult SizeBinder::fixRegionFiles() {
   if (forward.isRagged())
     return success();
   Value operands[] = {forward.getQ(), forward.getK(), forward.getV()};
-  for (BlockArgument argument : function.getArguments())
-    if (const GivenTensor *given = findFile(argument))
-      if (!llvm::is_contained(operands, argument) &&
-          failed(fixRegionFile(argument, *given)))
-        return failure();
+  for (bool isShared : {false, true})
+    for (BlockArgument argument : function.getArguments())
+      if (const GivenTensor *given = findFile(argument))
+        if (!llvm::is_contained(operands, argument) &&
+            failed(fixRegionFile(argument, *given, isShared)))
+          return failure();
   return success();
 }
 

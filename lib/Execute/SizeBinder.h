@@ -46,7 +46,7 @@ private:
   mlir::LogicalResult fixFile(mlir::Value argument, llvm::ArrayRef<Dim> dims);
   mlir::LogicalResult fixFiles();
   mlir::LogicalResult fixRegionFile(mlir::BlockArgument argument,
-                                    const GivenTensor &given);
+                                    const GivenTensor &given, bool isShared);
   mlir::LogicalResult fixRegionFiles();
   mlir::LogicalResult fixBatch();
   mlir::LogicalResult checkOptions();

@@ -9,6 +9,8 @@
 
 #include "Positions.h"
 
+#include "fa/Dialect/Attn/IR/AttnDialect.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -93,7 +95,12 @@ void Widener::cloneCast(Operation &op) {
 
 /// Whether the sizes that a problem is bound to have `position` in the tensor.
 static bool isBound(Value position) {
-  return isa<BlockArgument>(position) || matchPattern(position, m_Constant());
+  APInt constant;
+  if (matchPattern(position, m_ConstantInt(&constant)))
+    return !constant.isNegative();
+  auto argument = dyn_cast<BlockArgument>(position);
+  return argument &&
+         isa<fa::attn::ForwardOp>(argument.getOwner()->getParentOp());
 }
 
 /// An element of a tensor at computed positions: 0 where one is outside, and a

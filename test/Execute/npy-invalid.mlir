@@ -79,7 +79,7 @@
 // OPTION: error: '{{.*}}.npy' is not an input: NAME=FILE is
 // INTEGERS: error: argument 4 has no value: '{{.*}}.npy': a tensor of integers needs a file of integers or booleans
 // FIT: error: argument 4 has no value: '{{.*}}.npy': element 0 does not fit 8 bits with a sign
-// SHORT: error: '{{.*}}.npy' fixes Sq to 7, found 9
+// SHORT: error: dimension 0 of argument 4 is 7, which is too small: indexes go up to 8
 // FOLLOWS: B=1,Hq=2,Hkv=2,Sq=7,Skv=271
 // FOLDER: error: '{{.*}}npy-invalid.mlir/o.npy': Not a directory
 // RUNS: error: --output takes the outputs of one run, so --sizes must not be repeated

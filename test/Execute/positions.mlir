@@ -7,6 +7,11 @@
 // RUN: not fa-run %t/table.mlir --check --sizes=Sq=20,Skv=90 2>&1 | FileCheck %s --check-prefix=BELOW
 // RUN: not fa-run %t/table.mlir --fa2 --on=sim --check --sizes=Sq=52,Skv=50 2>&1 | FileCheck %s --check-prefix=SIM
 // RUN: not fa-run %t/mask.mlir --fa2 --check --sizes=Sq=70,Skv=70 2>&1 | FileCheck %s --check-prefix=MASK
+// RUN: not fa-run %t/place.mlir --check --arg=place=300000 2>&1 | FileCheck %s --check-prefix=PLACE
+// RUN: sed "s/%%place\]/%%below]/" %t/place.mlir | not fa-run - --check --arg=place=3 2>&1 | FileCheck %s --check-prefix=CONSTANT
+// RUN: fa-run %t/place.mlir --check --arg=place=3 | FileCheck %s
+// PLACE: error: a score or mask region leaves the bounds of argument 3: index 300000 of 35 in dimension 0
+// CONSTANT: error: a score or mask region leaves the bounds of argument 3: index -3 of 35 in dimension 0
 // CHECK: {{^}}o {{.*}}: ok
 // CHECK-NEXT: {{^}}lse {{.*}}: ok
 // ABOVE: error: a score or mask region leaves the bounds of argument 4: index 100 of 100 in dimension 1
@@ -48,4 +53,18 @@ func.func @f(%q: tensor<?x?x?x64xf16>, %k: tensor<?x?x?x64xf16>, %v: tensor<?x?x
         attn.yield %sees : i1
       } : tensor<?x?x?x64xf16>, tensor<?x?x?xf32>
   return %o, %lse : tensor<?x?x?x64xf16>, tensor<?x?x?xf32>
+}
+
+// A place that is an argument, and one that is a constant.
+//--- place.mlir
+func.func @f(%q: tensor<?x?x?x64xf32>, %k: tensor<?x?x?x64xf32>, %v: tensor<?x?x?x64xf32>, %table: tensor<35xf32>, %place: index)
+    -> (tensor<?x?x?x64xf32>, tensor<?x?x?xf32>) {
+  %below = arith.constant -3 : index
+  %o, %lse = attn.forward ins(%q, %k, %v : tensor<?x?x?x64xf32>, tensor<?x?x?x64xf32>, tensor<?x?x?x64xf32>)
+      score(%s, %b, %h, %i, %j) {
+        %e = tensor.extract %table[%place] : tensor<35xf32>
+        %t = arith.addf %s, %e : f32
+        attn.yield %t : f32
+      } : tensor<?x?x?x64xf32>, tensor<?x?x?xf32>
+  return %o, %lse : tensor<?x?x?x64xf32>, tensor<?x?x?xf32>
 }

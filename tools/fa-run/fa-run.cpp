@@ -311,7 +311,12 @@ static LogicalResult resolveScalars(func::FuncOp function, Options &options) {
     if (argument == function.args_end())
       return function.emitError("there is no argument '")
              << name << "', for which --arg has a value";
-    options.inputs.scalars[argument->getArgNumber()] = value;
+    auto [entry, isNew] =
+        options.inputs.scalars.emplace(argument->getArgNumber(), value);
+    if (!isNew)
+      return function.emitError("argument ")
+             << entry->first << " has two values, by --arg=" << name
+             << " and by its number";
   }
   return success();
 }

@@ -23,9 +23,6 @@ struct Bounds {
   Value low, high;
   /// Whether they differ from row to row.
   bool isOfRow = false;
-  /// Whether they may need more than 32 bits, so that sums may wrap around:
-  /// positions do not.
-  bool isWide = false;
 };
 
 /// Whether a condition holds with all keys, and whether with none: each null
@@ -38,6 +35,7 @@ struct Truth {
 /// assumed to be in between.
 struct Assumption {
   tensor::ExtractOp element;
+  Value tensor;     ///< outside of the region
   unsigned varying; ///< which of its positions is the key
   Bounds bounds;
 };
@@ -62,6 +60,7 @@ private:
   Truth compute(Value condition);
   Truth readComparison(arith::CmpIOp op);
   Truth compare(Predicate predicate, const Bounds &lhs, const Bounds &rhs);
+  unsigned getBits(Value value);
   std::optional<Bounds> readBounds(Value value);
   std::optional<Bounds> computeBounds(Value value);
   std::optional<Bounds> readCast(Operation *op);
@@ -221,12 +220,36 @@ std::optional<Bounds> MaskRangeReader::computeBounds(Value value) {
   return std::nullopt;
 }
 
+/// The bits that positions and sizes have at most, with their sign.
+static constexpr unsigned kPositionBits = 31;
+
+static unsigned getWidth(Value value) {
+  Type type = value.getType();
+  return type.isIndex() ? 64 : type.getIntOrFloatBitWidth();
+}
+
+/// The bits that `value`, an integer, has at most, with its sign.
+unsigned MaskRangeReader::getBits(Value value) {
+  unsigned width = getWidth(value);
+  APInt constant;
+  if (matchPattern(value, m_ConstantInt(&constant)))
+    return constant.getSignificantBits();
+  Operation *op = value.getDefiningOp();
+  bool isInside = mask.isAncestor(value.getParentRegion());
+  if (!op || !isInside || isa<tensor::DimOp>(op))
+    return value.getType().isIndex() ? kPositionBits : width;
+  if (isa<arith::IndexCastOp, arith::ExtSIOp>(op))
+    return std::min(width, getBits(op->getOperand(0)));
+  if (isa<arith::AddIOp, arith::SubIOp>(op))
+    return std::min(width, 1 + std::max(getBits(op->getOperand(0)),
+                                        getBits(op->getOperand(1))));
+  return width;
+}
+
 /// A cast that keeps a value keeps what is less.
 std::optional<Bounds> MaskRangeReader::readCast(Operation *op) {
-  Type type = op->getResult(0).getType();
-  unsigned bits = type.isIndex() ? 64 : type.getIntOrFloatBitWidth();
   std::optional<Bounds> bounds = readBounds(op->getOperand(0));
-  if (!bounds || bits < (bounds->isWide ? 64 : 32))
+  if (!bounds || getBits(op->getOperand(0)) > getWidth(op->getResult(0)))
     return std::nullopt;
   for (Value *bound : {&bounds->low, &bounds->high}) {
     Operation *copy = builderOf(bounds->isOfRow).clone(*op);
@@ -236,11 +259,13 @@ std::optional<Bounds> MaskRangeReader::readCast(Operation *op) {
   return bounds;
 }
 
+/// A sum or difference that cannot wrap around.
 std::optional<Bounds> MaskRangeReader::readSum(Operation *op) {
   std::optional<Bounds> lhs = readBounds(op->getOperand(0));
   std::optional<Bounds> rhs = readBounds(op->getOperand(1));
-  if (!op->getResult(0).getType().isIndex() || !lhs || !rhs || lhs->isWide ||
-      rhs->isWide)
+  unsigned bits =
+      std::max(getBits(op->getOperand(0)), getBits(op->getOperand(1)));
+  if (!lhs || !rhs || bits + 1 > getWidth(op->getResult(0)))
     return std::nullopt;
   Bounds sum;
   sum.isOfRow = lhs->isOfRow || rhs->isOfRow;
@@ -277,7 +302,8 @@ Value MaskRangeReader::readPoint(Value value) {
 
 std::optional<Bounds> MaskRangeReader::readElement(tensor::ExtractOp op) {
   // 1. Which position varies, and how.
-  if (!isa<IntegerType, IndexType>(op.getType()))
+  Value tensor = readPoint(op.getTensor());
+  if (!isa<IntegerType, IndexType>(op.getType()) || !tensor)
     return std::nullopt;
   std::optional<unsigned> varying;
   SmallVector<Value> at;
@@ -294,12 +320,10 @@ std::optional<Bounds> MaskRangeReader::readElement(tensor::ExtractOp op) {
   // 2. The element at the query, or those at the first and the last key.
   Bounds bounds;
   bounds.isOfRow = op.getIndices()[*varying] == queryArgument;
-  bounds.isWide =
-      op.getType().isIndex() || op.getType().getIntOrFloatBitWidth() > 32;
   OpBuilder &b = builderOf(bounds.isOfRow);
   auto readAt = [&](Value position) {
     at[*varying] = position;
-    return tensor::ExtractOp::create(b, loc, op.getTensor(), at).getResult();
+    return tensor::ExtractOp::create(b, loc, tensor, at).getResult();
   };
   if (bounds.isOfRow) {
     bounds.low = bounds.high = readAt(query);
@@ -308,7 +332,7 @@ std::optional<Bounds> MaskRangeReader::readElement(tensor::ExtractOp op) {
   Value first = readAt(block.keys.first), last = readAt(block.keys.last);
   bounds.low = arith::MinSIOp::create(b, loc, first, last);
   bounds.high = arith::MaxSIOp::create(b, loc, first, last);
-  assumptions.push_back({op, *varying, bounds});
+  assumptions.push_back({op, tensor, *varying, bounds});
   return bounds;
 }
 
@@ -342,7 +366,7 @@ Value MaskRangeReader::findFailure() {
       SmallVector<Value> at;
       for (auto [number, position] : llvm::enumerate(op.getIndices()))
         at.push_back(number == assumption.varying ? here : readPoint(position));
-      Value element = tensor::ExtractOp::create(b, loc, op.getTensor(), at);
+      Value element = tensor::ExtractOp::create(b, loc, assumption.tensor, at);
       for (auto [predicate, bound] :
            {std::pair(Predicate::sge, assumption.bounds.low),
             std::pair(Predicate::sle, assumption.bounds.high)}) {

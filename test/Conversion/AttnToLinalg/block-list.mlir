@@ -84,3 +84,54 @@ func.func @unknown(%n: index, %starts: tensor<?xi64>) -> (tensor<1x1x?x?xi32>, t
   } : tensor<1x1x?x?xi32>, tensor<1x1x?x2xi32>
   return %wide, %thirds : tensor<1x1x?x?xi32>, tensor<1x1x?x?xi32>
 }
+
+// -----
+
+// What may wrap around has no range: a sum cast to fewer bits than it may have, and one with an element of 64 bits.
+// CHECK-LABEL: func @wraps
+// CHECK: linalg.generic {{.*}}"parallel", "reduction"]} ins(%{{.*}} : tensor<64x64xf32>)
+// CHECK: attn.prepares
+// CHECK: linalg.generic {{.*}}"parallel", "reduction"]} ins(%{{.*}} : tensor<64x64xf32>)
+// CHECK: attn.prepares
+func.func @wraps(%n: index, %ids: tensor<?xi32>, %lens: tensor<?xi64>) -> (tensor<1x1x?x?xi32>, tensor<1x1x?x?xi32>) {
+  %c1 = arith.constant 1 : index
+  %zero = arith.constant 0 : i32
+  %narrow, %counts = attn.block_list batches(%c1) heads(%c1) lens(%n, %n) blocks(64, 64) mask(%b, %h, %i, %j) {
+    %id = tensor.extract %ids[%i] : tensor<?xi32>
+    %wide = arith.index_cast %id : i32 to index
+    %sum = arith.addi %wide, %j : index
+    %cast = arith.index_cast %sum : index to i32
+    %sees = arith.cmpi sge, %cast, %zero : i32
+    attn.yield %sees : i1
+  } : tensor<1x1x?x?xi32>, tensor<1x1x?x2xi32>
+  %point, %numbers = attn.block_list batches(%c1) heads(%c1) lens(%n, %n) blocks(64, 64) mask(%b, %h, %i, %j) {
+    %len = tensor.extract %lens[%b] : tensor<?xi64>
+    %wide = arith.index_cast %len : i64 to index
+    %sum = arith.addi %wide, %j : index
+    %sees = arith.cmpi sge, %sum, %i : index
+    attn.yield %sees : i1
+  } : tensor<1x1x?x?xi32>, tensor<1x1x?x2xi32>
+  return %narrow, %point : tensor<1x1x?x?xi32>, tensor<1x1x?x?xi32>
+}
+
+// -----
+
+// A tensor that the region makes is made outside of it too.
+// CHECK-LABEL: func @made
+// CHECK: %[[PART:.*]] = tensor.extract_slice %{{.*}}[%{{.*}}, 0] [1, 8] [1, 1]
+// CHECK: tensor.extract %[[PART]]
+// CHECK: arith.minsi
+// CHECK: attn.prepares
+func.func @made(%n: index, %ids: tensor<?x8xi32>) -> tensor<?x1x?x?xi32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %zero = arith.constant 0 : i32
+  %batches = tensor.dim %ids, %c0 : tensor<?x8xi32>
+  %blocks, %counts = attn.block_list batches(%batches) heads(%c1) lens(%n, %n) blocks(64, 64) mask(%b, %h, %i, %j) {
+    %part = tensor.extract_slice %ids[%b, 0] [1, 8] [1, 1] : tensor<?x8xi32> to tensor<8xi32>
+    %id = tensor.extract %part[%j] : tensor<8xi32>
+    %sees = arith.cmpi ne, %id, %zero : i32
+    attn.yield %sees : i1
+  } : tensor<?x1x?x?xi32>, tensor<?x1x?x2xi32>
+  return %blocks : tensor<?x1x?x?xi32>
+}
