@@ -35,13 +35,8 @@ static FailureOr<BlockArgument> findArgument(const AttentionFunction &problem,
   if (Value operand = findOperand(problem.forward, name))
     return cast<BlockArgument>(operand);
   for (BlockArgument argument : function.getArguments())
-    if (nameOf(argument) == name)
+    if (isMeant(name, argument))
       return argument;
-  unsigned number;
-  StringRef digits = name;
-  digits.consume_front("arg");
-  if (!digits.getAsInteger(10, number) && number < function.getNumArguments())
-    return function.getArgument(number);
   return function.emitError("there is no argument '")
          << name << "', for which --input has a file: it may be q, k, v, "
          << "cu_seqlens_q, cu_seqlens_kv or kv_lens, where the problem has it, "

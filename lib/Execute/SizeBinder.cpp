@@ -49,9 +49,13 @@ LogicalResult SizeBinder::fix(Dim dim, int64_t size, const Twine &source) {
   if (sizes.isGiven(dim) && sizes[dim] != size)
     return forward.emitError() << source << " " << getName(dim) << " to "
                                << size << ", found " << sizes[dim];
+  set(dim, size);
+  return success();
+}
+
+void SizeBinder::set(Dim dim, int64_t size) {
   sizes[dim] = size;
   sizes.given[unsigned(dim)] = true;
-  return success();
 }
 
 /// Takes the static sizes of `type` over.
@@ -126,9 +130,8 @@ LogicalResult SizeBinder::fixFiles() {
 /// Takes the sizes that nothing else fixes from the file of a tensor that is
 /// read at b, h, i or j; where `isShared`, at several of them: it is as long as
 /// the longest. A file may have more than is read.
-LogicalResult SizeBinder::fixRegionFile(BlockArgument argument,
-                                        const GivenTensor &given,
-                                        bool isShared) {
+void SizeBinder::fixRegionFile(BlockArgument argument, const GivenTensor &given,
+                               bool isShared) {
   ArrayRef<int64_t> shape =
       cast<RankedTensorType>(argument.getType()).getShape();
   for (auto [fixedSize, extent, size] : llvm::zip(
@@ -138,27 +141,23 @@ LogicalResult SizeBinder::fixRegionFile(BlockArgument argument,
         (dims.size() > 1) != isShared)
       continue;
     for (Dim dim : dims)
-      if (!sizes.isGiven(dim) &&
-          failed(fix(dim, size, "'" + given.file + "' fixes")))
-        return failure();
+      if (!sizes.isGiven(dim))
+        set(dim, size);
   }
-  return success();
 }
 
 /// The same of all tensors that only regions read. Sequences of different
 /// lengths have no one length that a file could fix.
-LogicalResult SizeBinder::fixRegionFiles() {
+void SizeBinder::fixRegionFiles() {
   func::FuncOp function = problem.function;
   if (forward.isRagged())
-    return success();
+    return;
   Value operands[] = {forward.getQ(), forward.getK(), forward.getV()};
   for (bool isShared : {false, true})
     for (BlockArgument argument : function.getArguments())
       if (const GivenTensor *given = findFile(argument))
-        if (!llvm::is_contained(operands, argument) &&
-            failed(fixRegionFile(argument, *given, isShared)))
-          return failure();
-  return success();
+        if (!llvm::is_contained(operands, argument))
+          fixRegionFile(argument, *given, isShared);
 }
 
 /// Fixes how many sequences there are.
@@ -306,8 +305,9 @@ LogicalResult SizeBinder::bindKeyLengths() {
 
 LogicalResult SizeBinder::bind() {
   if (failed(checkOptions()) || failed(fixTypes()) || failed(fixFiles()) ||
-      failed(fixBatch()) || failed(fixRegionFiles()))
+      failed(fixBatch()))
     return failure();
+  fixRegionFiles();
   if (forward.isPacked())
     return bindPacked();
   return forward.getKvLens() ? bindKeyLengths() : success();

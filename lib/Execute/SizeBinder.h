@@ -45,9 +45,10 @@ private:
   mlir::LogicalResult fixTypes();
   mlir::LogicalResult fixFile(mlir::Value argument, llvm::ArrayRef<Dim> dims);
   mlir::LogicalResult fixFiles();
-  mlir::LogicalResult fixRegionFile(mlir::BlockArgument argument,
-                                    const GivenTensor &given, bool isShared);
-  mlir::LogicalResult fixRegionFiles();
+  void set(Dim dim, int64_t size);
+  void fixRegionFile(mlir::BlockArgument argument, const GivenTensor &given,
+                     bool isShared);
+  void fixRegionFiles();
   mlir::LogicalResult fixBatch();
   mlir::LogicalResult checkOptions();
   mlir::LogicalResult setLongest(Dim longest, int64_t length);

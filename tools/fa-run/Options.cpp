@@ -176,12 +176,10 @@ static llvm::Error parseScalar(StringRef text, Options &options) {
   auto [name, value] = text.split('=');
   unsigned number;
   double scalar;
-  StringRef digits = name;
-  digits.consume_front("arg");
   if (name.empty() || value.getAsDouble(scalar))
     return llvm::createStringError(
         "'" + text + "' is not an argument: NUMBER=VALUE or NAME=VALUE is");
-  if (digits.getAsInteger(10, number))
+  if (name.getAsInteger(10, number))
     options.namedScalars[name.str()] = scalar;
   else
     options.inputs.scalars[number] = scalar;

@@ -41,12 +41,6 @@ func::FuncOp fa::run::findProgram(ModuleOp module) {
 // Inputs
 //===----------------------------------------------------------------------===//
 
-/// Whether an option that names an argument means this one.
-static bool isMeant(StringRef given, BlockArgument argument) {
-  return given == nameOf(argument) ||
-         given == std::to_string(argument.getArgNumber());
-}
-
 /// The shape of a tensor argument: that of its type, or the given one.
 static FailureOr<SmallVector<int64_t>> findShape(BlockArgument argument,
                                                  const Options &options) {

@@ -306,7 +306,7 @@ static LogicalResult resolveScalars(func::FuncOp function, Options &options) {
   for (const auto &[name, value] : options.namedScalars) {
     auto argument =
         llvm::find_if(function.getArguments(), [&](BlockArgument argument) {
-          return nameOf(argument) == name;
+          return isMeant(name, argument);
         });
     if (argument == function.args_end())
       return function.emitError("there is no argument '")

@@ -55,6 +55,14 @@ inline std::string nameOf(mlir::BlockArgument argument) {
   return "arg" + std::to_string(argument.getArgNumber());
 }
 
+/// Whether `given` on a command line means this argument: its name, its number,
+/// or "arg" and its number.
+inline bool isMeant(llvm::StringRef given, mlir::BlockArgument argument) {
+  std::string number = std::to_string(argument.getArgNumber());
+  return given == nameOf(argument) || given == number ||
+         given == "arg" + number;
+}
+
 } // namespace fa
 
 #endif // FA_SUPPORT_ARGUMENTNAMES_H

@@ -9,9 +9,10 @@
 
 #include "RowArithmetic.h"
 
+#include "fa/Dialect/Attn/Transforms/MaskAnalysis.h"
+
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Matchers.h"
-#include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "llvm/ADT/DenseMap.h"
 
 using namespace mlir;
@@ -68,7 +69,9 @@ private:
   std::optional<Bounds> readElement(tensor::ExtractOp op);
   /// `value`, which depends neither on the query nor on the key, outside of the
   /// region; null for others.
-  Value readPoint(Value value);
+  Value readPoint(Value value) {
+    return attn::hoistFromMask(in.builder, mask, value, points);
+  }
   Value negate(Value condition);
   /// Both conditions, null where one is; either, null where both are.
   Value both(Value lhs, Value rhs);
@@ -278,26 +281,6 @@ std::optional<Bounds> MaskRangeReader::readSum(Operation *op) {
     sum.high = arith::SubIOp::create(b, loc, lhs->high, rhs->low);
   }
   return sum;
-}
-
-Value MaskRangeReader::readPoint(Value value) {
-  if (Value known = points.lookupOrNull(value))
-    return known;
-  if (!mask.isAncestor(value.getParentRegion()))
-    return value;
-  Operation *op = value.getDefiningOp();
-  // The region computes all that it has for every query and key, so an element
-  // that it reads is there.
-  if (!op || op->getNumRegions() != 0 || !isMemoryEffectFree(op))
-    return {};
-  for (Value operand : op->getOperands()) {
-    Value point = readPoint(operand);
-    if (!point)
-      return {};
-    points.map(operand, point);
-  }
-  in.builder.clone(*op, points);
-  return points.lookup(value);
 }
 
 std::optional<Bounds> MaskRangeReader::readElement(tensor::ExtractOp op) {

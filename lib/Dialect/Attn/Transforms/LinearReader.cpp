@@ -86,7 +86,7 @@ std::optional<Linear> LinearReader::compute(Value value) {
   if (op && op->getParentRegion() == &mask)
     if (std::optional<Linear> sum = computeOp(op))
       return sum;
-  if (Value symbol = hoist(value)) {
+  if (Value symbol = hoistFromMask(builder, mask, value, outside)) {
     linear.symbols[symbol] = 1;
     return linear;
   }
@@ -124,7 +124,8 @@ std::optional<Linear> LinearReader::computeOp(Operation *op) {
   return product;
 }
 
-Value LinearReader::hoist(Value value) {
+Value fa::attn::hoistFromMask(OpBuilder &builder, Region &mask, Value value,
+                              IRMapping &outside) {
   if (Value known = outside.lookupOrNull(value))
     return known;
   if (!mask.isAncestor(value.getParentRegion()))
@@ -137,7 +138,7 @@ Value LinearReader::hoist(Value value) {
   if (!isSpeculatable(op) && !isa<tensor::ExtractOp>(op))
     return {};
   for (Value operand : op->getOperands()) {
-    Value moved = hoist(operand);
+    Value moved = hoistFromMask(builder, mask, operand, outside);
     if (!moved)
       return {};
     outside.map(operand, moved);

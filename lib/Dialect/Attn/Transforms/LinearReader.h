@@ -45,9 +45,6 @@ public:
 private:
   std::optional<Linear> compute(mlir::Value value);
   std::optional<Linear> computeOp(mlir::Operation *op);
-  /// A copy outside of the region of `value`, which depends neither on i nor on
-  /// j; null where something on the way cannot be moved.
-  mlir::Value hoist(mlir::Value value);
 
   mlir::OpBuilder &builder;
   mlir::Region &mask;

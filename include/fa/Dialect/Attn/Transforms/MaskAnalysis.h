@@ -24,6 +24,7 @@
 #define FA_DIALECT_ATTN_TRANSFORMS_MASKANALYSIS_H
 
 #include "mlir/IR/Builders.h"
+#include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Region.h"
 #include "mlir/IR/Value.h"
 
@@ -59,6 +60,12 @@ struct RowBlock {
 /// i and j alone.
 VisibleKeys analyzeMask(mlir::OpBuilder &builder, mlir::Location loc,
                         mlir::Region &mask, const RowBlock &rows);
+
+/// A copy at the builder's place of `value`, which depends neither on i nor on
+/// j; null where something on the way cannot be moved. `outside` has what
+/// stands for b and h, and keeps the copies.
+mlir::Value hoistFromMask(mlir::OpBuilder &builder, mlir::Region &mask,
+                          mlir::Value value, mlir::IRMapping &outside);
 
 } // namespace fa::attn
 
