@@ -345,9 +345,9 @@ def Attn_BlockListOp : Attn_Op<"block_list", [
     - that all its queries see whole: the first counts[b, h, q, 0] entries of
       blocks[b, h, q, :], in order;
     - of which some of its queries see some: the next counts[b, h, q, 1] entries,
-      in order. A block that the end of the keys cuts short is one of these. One
-      of which no query sees any may be, where this is more than the least and
-      the largest values tell of which the mask is made.
+      in order. A block that the end of the keys cuts short is one of these. So
+      may be one that all see whole or none sees at all, where the least and the
+      largest of the values that the mask is made of do not tell.
 
     Entries after those are unspecified; there is at least one. Shapes: blocks
     [batches, heads, ceil(sq / br), ceil(skv / bc) + 1] and counts [batches, heads, ceil(sq / br), 2],
