@@ -49,6 +49,7 @@ scheduleOptions(const PipelineOptions &options, const char *target = kAmpere) {
   schedule.teams = options.teams;
   schedule.warps = options.warps;
   schedule.stages = options.stages;
+  schedule.moreRegisters = options.moreRegisters;
   schedule.partition = options.partition;
   schedule.rescale = options.rescale;
   return schedule;

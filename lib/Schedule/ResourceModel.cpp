@@ -56,12 +56,6 @@ static int64_t alignUp(int64_t value, int64_t alignment) {
   return (value + alignment - 1) / alignment * alignment;
 }
 
-/// The registers that the score function and the mask take.
-static int64_t countVariantRegisters(const ScheduleProblem &problem) {
-  return problem.variantRegisters -
-         (problem.stagesMatrices ? problem.matrixRegisters : 0);
-}
-
 Resources fa::computeResources(const ScheduleProblem &problem,
                                const Schedule &schedule) {
   auto tileOf = [](int64_t rows, int64_t columns, int64_t elementBytes) {
@@ -102,7 +96,7 @@ Resources fa::computeResources(const ScheduleProblem &problem,
       problem.headDimV * problem.elementBytes % kSegmentBytes;
   resources.registersPerThread =
       problem.heldStates * accumulator + scores + kOtherRegisters +
-      countVariantRegisters(problem) +
+      problem.variantRegisters +
       (hasPartialSegment ? kPartialSegmentRegisters : 0);
   return resources;
 }
@@ -222,7 +216,7 @@ bool fa::fitsWarpgroups(const ScheduleProblem &problem,
   // The block before's probabilities, at half the width, are there as well.
   int64_t probabilities = scores / 2;
   return accumulator + scores + probabilities + kOtherComputing +
-             countVariantRegisters(problem) <=
+             problem.groupRegisters <=
          divideRegisters(schedule.teams).compute;
 }
 

@@ -70,7 +70,12 @@ std::optional<Schedule> fa::chooseForTarget(const ScheduleProblem &problem,
     if (alone)
       return alone;
   }
-  return std::nullopt;
+  // By the estimate the registers are enough for nothing. The last of these has
+  // the fewest rows and keys.
+  schedule.stages = 1;
+  if (findViolation(problem, schedule, target))
+    return std::nullopt;
+  return schedule;
 }
 
 std::optional<Schedule> fa::chooseForWarpgroups(const ScheduleProblem &problem,
@@ -87,20 +92,28 @@ std::optional<Schedule> fa::chooseForWarpgroups(const ScheduleProblem &problem,
   schedule.target = target.name;
   schedule.warps = 4;
   const int64_t fewestOfThree = problem.scoreFunctions > 0 ? 64 : 96;
+  std::optional<Schedule> smallest;
   // One team alone leaves the tensor cores idle during its softmax.
   for (const Choice &choice :
        {Choice{3, fewestOfThree, 32}, Choice{2, 16, 16}, Choice{1, 16, 16}}) {
+    if (choice.teams > 2 && problem.hasShortItems)
+      continue;
     schedule.teams = choice.teams;
     schedule.br = choice.teams * teamRows;
     for (schedule.bc = mostKeys; schedule.bc >= choice.fewestKeys;
          schedule.bc -= choice.keyUnit)
       for (schedule.stages = isWide ? 3 : 2; schedule.stages > 1;
-           --schedule.stages)
-        if (!findViolation(problem, schedule, target) &&
-            fitsWarpgroups(problem, schedule))
+           --schedule.stages) {
+        if (findViolation(problem, schedule, target))
+          continue;
+        if (fitsWarpgroups(problem, schedule))
           return schedule;
+        // One team has no more registers than each of two.
+        if (!smallest || choice.teams > 1)
+          smallest = schedule;
+      }
   }
-  return std::nullopt;
+  return smallest;
 }
 
 std::optional<Schedule> fa::chooseSplitK(const ScheduleProblem &problem,

@@ -119,7 +119,7 @@ TEST(Candidates, EndItemsInTheNextOneWhereQHasRoom) {
 
 TEST(Candidates, CountWhatTheVariantTakes) {
   ScheduleProblem problem{128, 128};
-  problem.variantRegisters = 48;
+  problem.groupRegisters = 60;
   for (const Candidate &candidate : candidatesFor(problem, "sm_90a"))
     EXPECT_TRUE(fitsWarpgroups(problem, candidate.schedule));
   EXPECT_LT(candidatesFor(problem, "sm_90a").size(),

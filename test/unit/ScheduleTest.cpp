@@ -241,21 +241,42 @@ TEST(WarpgroupPolicy, TakesTheKeysThatFit) {
   EXPECT_EQ(d192.bc, 64);
   EXPECT_EQ(d192.stages, 3);
   // A score function takes registers: of three teams fewer keys are left.
-  Schedule scored = choose({64, 64, 2, 16});
-  EXPECT_EQ(scored.teams, 3);
-  EXPECT_EQ(scored.bc, 96);
-  EXPECT_EQ(choose({64, 64, 2, 48}).teams, 2);
+  ScheduleProblem variant{64, 64};
+  variant.groupRegisters = 16;
+  EXPECT_EQ(choose(variant).teams, 3);
+  EXPECT_EQ(choose(variant).bc, 96);
+  variant.groupRegisters = 48;
+  EXPECT_EQ(choose(variant).teams, 2);
+  // Items of few blocks have two teams, whose begin and end are shorter.
+  variant.groupRegisters = 16;
+  variant.hasShortItems = true;
+  EXPECT_EQ(choose(variant).teams, 2);
+  EXPECT_EQ(choose(variant).bc, 128);
+}
+
+TEST(WarpgroupPolicy, TakesTheFewestKeysWhereRegistersAreEnoughForNothing) {
+  ScheduleProblem problem{128, 128};
+  problem.groupRegisters = 1000;
+  Schedule smallest = *chooseForWarpgroups(problem, target("sm_90a"));
+  EXPECT_EQ(smallest.teams, 2);
+  EXPECT_EQ(smallest.bc, 16);
+  problem.variantRegisters = 1000;
+  Schedule warps = *chooseForTarget(problem, target("sm_80"));
+  EXPECT_EQ(warps.br, 64);
+  EXPECT_EQ(warps.bc, 16);
+  EXPECT_EQ(warps.stages, 1);
+  // Shared memory is no estimate.
+  EXPECT_FALSE(chooseForWarpgroups({2048, 2048}, target("sm_90a")));
+  EXPECT_FALSE(chooseForTarget({2048, 2048}, target("sm_80")));
 }
 
 TEST(WarpgroupPolicy, MakesRoomForStagedMatrices) {
-  ScheduleProblem bias{128, 128, 2, 61};
+  ScheduleProblem bias{128, 128};
+  bias.groupRegisters = 16;
   bias.matrixBytes = {4};
-  bias.matrixRegisters = 45;
   auto choose = [](const ScheduleProblem &problem) {
     return *chooseForWarpgroups(problem, target("sm_90a"));
   };
-  Schedule read = choose(bias);
-  EXPECT_EQ(read.teams, 2) << "element by element: registers";
   bias.stagesMatrices = true;
   Schedule staged = choose(bias);
   EXPECT_EQ(staged.teams, 2);

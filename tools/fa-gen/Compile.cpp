@@ -97,12 +97,23 @@ static LogicalResult describeLaunch(const KernelSpec &spec,
   return describeFigures(figures, spec.params, kernel.entry);
 }
 
+/// The registers that ptxas stored in memory, in the kernel with the most.
+static int64_t findSpilledRegisters(DictionaryAttr figures) {
+  int64_t most = 0;
+  for (NamedAttribute named : figures)
+    if (auto stores = cast<DictionaryAttr>(named.getValue())
+                          .getAs<IntegerAttr>("spill_stores"))
+      most = std::max(most, stores.getInt() / int64_t(sizeof(int32_t)));
+  return most;
+}
+
 /// Fills the entry from what `--emit-cubin` reports, and from the launch plan
 /// where there is one.
 static LogicalResult describe(const KernelSpec &spec, gpu::ObjectAttr object,
                               func::FuncOp plan, CompiledKernel &kernel) {
   auto report = object.getProperties().getAs<DictionaryAttr>("fa.ptxas");
   auto figures = report.getAs<DictionaryAttr>("kernels");
+  kernel.spilledRegisters = findSpilledRegisters(figures);
   kernel.entry["params"] = llvm::json::Array(spec.entries);
   if (kernel.isCubin)
     kernel.entry["ptxas"] = report.getAs<StringAttr>("version").str();
@@ -133,6 +144,7 @@ void fa::setPipelineOptions(PipelineOptions &options,
   options.teams = overrides.teams;
   options.warps = overrides.warps;
   options.stages = overrides.stages;
+  options.moreRegisters = overrides.moreRegisters;
   options.rescale =
       overrides.rescale.empty() ? step.rescale.str() : overrides.rescale;
   options.pingPong = overrides.pingPong;
@@ -218,11 +230,11 @@ static void describeAttention(const KernelRequest &request,
     entry["tuning"] = describeTuning(request.overrides);
 }
 
-FailureOr<CompiledKernel> fa::compileKernel(const DialectRegistry &registry,
-                                            const KernelRequest &request,
-                                            StringRef hash,
-                                            llvm::raw_ostream &diagnostics) {
-  auto start = std::chrono::steady_clock::now();
+/// Compiles `request` once.
+static FailureOr<CompiledKernel> compileOnce(const DialectRegistry &registry,
+                                             const KernelRequest &request,
+                                             bool allowSpills, StringRef hash,
+                                             llvm::raw_ostream &diagnostics) {
   const KernelSpec &spec = request.spec;
   std::string name = kernelName(request);
   MLIRContext context(registry, MLIRContext::Threading::DISABLED);
@@ -237,6 +249,7 @@ FailureOr<CompiledKernel> fa::compileKernel(const DialectRegistry &registry,
   PassManager passes(&context);
   PipelineOptions options;
   setPipelineOptions(options, request);
+  options.allowSpills = options.allowSpills || allowSpills;
   buildPasses(passes, options, request);
   if (failed(passes.run(*module)))
     return failure();
@@ -259,8 +272,44 @@ FailureOr<CompiledKernel> fa::compileKernel(const DialectRegistry &registry,
   kernel.entry["hash"] = hash.str();
   if (!spec.isProgram)
     describeAttention(request, kernel.entry);
-  kernel.seconds =
-      std::chrono::duration<double>(std::chrono::steady_clock::now() - start)
-          .count();
   return kernel;
+}
+
+/// Whether smaller blocks may be taken where ptxas spills: nobody asked for
+/// these, and the kernel is for use.
+static bool mayTakeSmallerBlocks(const KernelRequest &request) {
+  return !request.spec.isProgram && !request.isTrial &&
+         !request.step->maySpill && request.overrides.bc == 0;
+}
+
+FailureOr<CompiledKernel> fa::compileKernel(const DialectRegistry &registry,
+                                            const KernelRequest &request,
+                                            StringRef hash,
+                                            llvm::raw_ostream &diagnostics) {
+  constexpr int mostTries = 6;
+  // What 16 keys take of a thread that computes: scores of four bytes and
+  // weights of two, of 64 rows in 128 threads. Fewer change nothing.
+  constexpr int64_t registersOfKeys = 12;
+  auto start = std::chrono::steady_clock::now();
+  KernelRequest asked = request;
+  int64_t &more = asked.overrides.moreRegisters;
+  const int tries = mayTakeSmallerBlocks(request) ? mostTries : 1;
+  for (int number = 1;; ++number) {
+    // The last try says what the matter is.
+    const bool isLast = number == tries;
+    FailureOr<CompiledKernel> kernel =
+        compileOnce(registry, asked, !isLast, hash, diagnostics);
+    if (failed(kernel))
+      return failure();
+    if (!isLast && kernel->spilledRegisters > 0) {
+      more += std::max(kernel->spilledRegisters, registersOfKeys);
+      continue;
+    }
+    if (more > 0)
+      kernel->entry["more_registers"] = more;
+    kernel->seconds =
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - start)
+            .count();
+    return kernel;
+  }
 }

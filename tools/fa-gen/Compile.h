@@ -21,7 +21,8 @@ namespace fa {
 struct CompiledKernel {
   std::string data; ///< a cubin, or PTX text without a ptxas
   bool isCubin = false;
-  llvm::json::Object entry; ///< see docs/kernel-library.md
+  int64_t spilledRegisters = 0; ///< by ptxas, in the launch that spills most
+  llvm::json::Object entry;     ///< see docs/kernel-library.md
   double seconds = 0;
 };
 
@@ -33,6 +34,8 @@ struct ScheduleOverrides {
   bool pingPong = true, persistent = true;
   /// Whether items end in the next one (--overlap-tiles).
   bool overlapTiles = false;
+  /// Registers of a thread beside those that the model counts.
+  int64_t moreRegisters = 0;
 };
 
 /// All parts of `candidate`.
@@ -84,7 +87,9 @@ void buildPasses(mlir::OpPassManager &passes, const PipelineOptions &options,
                  const KernelRequest &request);
 
 /// Compiles what is asked for in a context of its own. Diagnostics go to
-/// `diagnostics`.
+/// `diagnostics`. Where ptxas spills with the resource model's blocks, the
+/// model is asked again for some that need fewer registers, and the entry has
+/// `more_registers`.
 mlir::FailureOr<CompiledKernel>
 compileKernel(const mlir::DialectRegistry &registry,
               const KernelRequest &request, llvm::StringRef hash,

@@ -114,6 +114,16 @@ static std::string describeFigures(const CompiledKernel &kernel) {
   return text;
 }
 
+/// What was done about registers that ptxas spilled.
+static std::string describeTries(const CompiledKernel &kernel) {
+  std::optional<int64_t> more = kernel.entry.getInteger("more_registers");
+  return more ? llvm::formatv(", by blocks that need {0} registers fewer than "
+                              "the model's first choice, which spilled",
+                              *more)
+                    .str()
+              : "";
+}
+
 /// The bytes that a kernel spills, in all its launches.
 static int64_t countSpills(const llvm::json::Object &entry) {
   int64_t bytes = entry.getInteger("spill_bytes").value_or(0);
@@ -175,11 +185,17 @@ void Library::keepOrDrop(Job &job, CompiledKernel kernel,
   if (llvm::Error error = writeFile(path(file), kernel.data))
     return fail(job, llvm::toString(std::move(error)), diagnostics);
   report(job,
-         describeFigures(kernel) +
+         describeFigures(kernel) + describeTries(kernel) +
              llvm::formatv(", {0:f2} s", kernel.seconds).str(),
          diagnostics);
-  job.entry = std::move(kernel.entry);
+  job.setEntry(std::move(kernel.entry));
   job.seconds = kernel.seconds;
+}
+
+void Library::Job::setEntry(llvm::json::Object made) {
+  request.overrides.moreRegisters =
+      made.getInteger("more_registers").value_or(0);
+  entry = std::move(made);
 }
 
 LogicalResult Library::collect(std::vector<KernelRequest> requests) {
@@ -205,7 +221,7 @@ void Library::compileAll() {
   for (Job &job : all) {
     auto entry = old.find(kernelName(job.request));
     if (entry != old.end() && isMade(job, entry->second)) {
-      job.entry = entry->second;
+      job.setEntry(entry->second);
       report(job, "up to date");
       continue;
     }

@@ -36,6 +36,9 @@ public:
     std::optional<llvm::json::Object> entry; ///< none: it was not made
     double seconds = 0;                      ///< 0: kept from an earlier call
     std::string diagnostics;
+
+    /// Has the request ask for the blocks that were made.
+    void setEntry(llvm::json::Object made);
   };
 
   /// What became of each request, in their order.

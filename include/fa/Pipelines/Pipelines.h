@@ -97,6 +97,11 @@ struct PipelineOptions : public mlir::PassPipelineOptions<PipelineOptions> {
       llvm::cl::desc(
           "blocks of K and of V in shared memory (0: the schedule's)"),
       llvm::cl::init(0)};
+  Option<int64_t> moreRegisters{
+      *this, "more-registers",
+      llvm::cl::desc("registers of a thread beside those that the schedule's "
+                     "model counts: what ptxas spilled"),
+      llvm::cl::init(0)};
   Option<std::string> partition{
       *this, "partition",
       llvm::cl::desc("what teams divide: split_q (rows of Q) or split_k (rows "

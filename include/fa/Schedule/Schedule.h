@@ -48,8 +48,9 @@ struct ScheduleProblem {
   int64_t headDimV = 0;     ///< Dv of V and O, elements
   int64_t elementBytes = 2; ///< of Q, K, V and O
   /// Registers of a thread that the score function and the mask take beside
-  /// what causal attention takes.
+  /// what causal attention takes; and the same of a warpgroup's thread.
   int64_t variantRegisters = 0;
+  int64_t groupRegisters = 0;
   /// Accumulators that a thread holds: 2 where a block's state is read, updated
   /// and written back.
   int64_t heldStates = 1;
@@ -59,10 +60,11 @@ struct ScheduleProblem {
   /// The bytes of an element of each matrix that the score function and the
   /// mask read at (query, key): of a bias.
   std::vector<int64_t> matrixBytes = {};
-  /// Which of `variantRegisters` threads take to read them element by element.
-  int64_t matrixRegisters = 0;
   /// Whether tiles of them lie in shared memory instead (--stage-lookups).
   bool stagesMatrices = false;
+  /// Whether rows of Q meet few blocks of keys, however many keys there are: by
+  /// a window, by lists of blocks, or as sequences among others.
+  bool hasShortItems = false;
 };
 
 /// The choices that passes read; see `#attn.schedule`.
@@ -136,7 +138,8 @@ int64_t blocksPerSM(const ScheduleProblem &problem, const Schedule &schedule,
 /// (docs/perf-log.md): at D 128, 32 rows beat 16 by 13%, since a warp reads all
 /// of K and V from shared memory; at D 256, 64 keys beat 32 by 11%. With
 /// `--prefetch` one stage is no slower than two. 128 keys are 4% faster at D
-/// 64, but spill.
+/// 64, but spill. Where the registers are enough for nothing, by the estimate,
+/// 64 rows and 16 keys; nothing where these do not fit shared memory.
 std::optional<Schedule> chooseForTarget(const ScheduleProblem &problem,
                                         const Target &target);
 
@@ -152,8 +155,12 @@ std::optional<Schedule> chooseForTarget(const ScheduleProblem &problem,
 /// keys or more: while one is at its products, two are at their softmax
 /// (softcap at D 128: 6 to 8% faster from length 2048 on than two teams with
 /// 128 keys). With a bias by tiles they are not (D 128: 3 to 5% slower than two
-/// with 96). Measured on an H200 (docs/perf-log.md). Nothing where the target
-/// has no wgmma or nothing fits.
+/// with 96). Three teams take longer to begin and end an item than two, so
+/// short items have two (D 64 at length 2048 with a window of 1024: 8% faster;
+/// packed sequences of 512: 21%). Measured on an H200 (docs/perf-log.md). Where
+/// the registers are enough for nothing, by the estimate, two teams with the
+/// fewest keys. Nothing where the target has no wgmma or nothing fits shared
+/// memory.
 std::optional<Schedule> chooseForWarpgroups(const ScheduleProblem &problem,
                                             const Target &target);
 

@@ -27,6 +27,17 @@
 // WARPS: attn.schedule = #attn.schedule<target = "sm_90a", br = 128, bc = 64, teams = 1, warps = 8, stages = 2,
 // NO-GROUPS: choose-schedule.mlir:{{.*}}: error: 'attn.forward' op teams of warpgroups (--fa3, policy=warpgroups) need wgmma, which sm_80 has not: give target=sm_90a
 
+// What ptxas spilled is given as registers beside the model's: fewer keys, and the fewest where the model has none so small.
+// RUN: fa-opt --choose-schedule="policy=warpgroups target=sm_90a more-registers=60" %s | FileCheck %s --check-prefix=MORE
+// RUN: fa-opt --fa3="level=blocks more-registers=60" %s | FileCheck %s --check-prefix=MORE
+// RUN: fa-opt --choose-schedule="policy=warpgroups target=sm_90a more-registers=10000" %s | FileCheck %s --check-prefix=FEWEST
+// RUN: fa-opt --choose-schedule="target=sm_80 more-registers=40" %s | FileCheck %s --check-prefix=MORE-80
+// RUN: not fa-opt --choose-schedule="more-registers=-1" %s 2>&1 | FileCheck %s --check-prefix=LESS
+// MORE: attn.schedule = #attn.schedule<target = "sm_90a", br = 128, bc = 112, teams = 2, warps = 4, stages = 2,
+// FEWEST: attn.schedule = #attn.schedule<target = "sm_90a", br = 128, bc = 16, teams = 2, warps = 4, stages = 2,
+// MORE-80: attn.schedule = #attn.schedule<target = "sm_80", br = 64,
+// LESS: choose-schedule.mlir:{{.*}}: error: 'attn.forward' op expects more-registers of 0 or more, found -1
+
 // REMARK: choose-schedule.mlir:{{.*}}: remark: [Passed] schedule | Category:choose-schedule | Function=attention
 // REMARK-SAME: Reason="policy target for sm_80", bc=32, blocksPerSM=2, br=128, registersPerThread=223, sharedBytes=49152, stages=1, teams=4
 // REMARK-GIVEN: Reason="policy target and the options given for sm_80", bc=32,

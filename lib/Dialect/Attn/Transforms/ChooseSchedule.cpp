@@ -83,8 +83,7 @@ static constexpr int64_t kMaskRegisters = 8;
 /// What reading a tensor takes more: addresses, and what is read before it is
 /// used. A bias spills 45 registers there.
 static constexpr int64_t kLookupRegisters = 45;
-/// The same for tensors that are read by query or by key alone: document ids do
-/// not spill at D 128 with warpgroups of 128 keys.
+/// The same for tensors that are read by query or by key alone.
 static constexpr int64_t kLineLookupRegisters = 32;
 /// What rows' own factors take, where scores may be huge since they read
 /// tensors: document ids and a lookup by key together spill one at D 64 on
@@ -95,14 +94,17 @@ static constexpr int64_t kRowFactorRegisters = 8;
 /// D 64 and 32 rows.
 static constexpr int64_t kListRegisters = 8;
 /// What a maximum that is kept, and the mark of a row that outgrew it, take
-/// beside that: document ids with 112 keys spill at D 128.
-static constexpr int64_t kFirstMaxListRegisters = 20;
-/// The same where blocks come from the last one on: ALiBi with 96 keys spills
-/// at D 64 with three teams.
-static constexpr int64_t kFirstMaxPlaceRegisters = 24;
+/// where blocks come from the last one on: ALiBi with 96 keys spills at D 64
+/// with three teams.
+static constexpr int64_t kFirstMaxPlaceRegisters = 16;
 /// What a sequence's own first row and length take: packed sequences spill 26
 /// registers, a cache 13.
 static constexpr int64_t kSequenceRegisters = 32;
+
+/// What reading tensors for scores and for masks takes of a warpgroup's thread,
+/// which has room for one of the two: documents and a bias for each key spill
+/// at D 128 with 112 keys.
+static constexpr int64_t kBothReadRegisters = 48;
 
 /// Whether `value` is made from `argument` in the argument's region.
 static bool dependsOn(Value value, BlockArgument argument) {
@@ -158,9 +160,8 @@ static std::vector<int64_t> findMatrixBytes(ForwardOp op) {
   return bytes;
 }
 
-/// What the tensors take that the score or the mask reads; without matrices, if
-/// `isStaged`, of which tiles lie in shared memory.
-static int64_t countLookupRegisters(ForwardOp op, bool isStaged) {
+/// What the tensors take that the score or the mask reads.
+static int64_t countLookupRegisters(ForwardOp op) {
   int64_t ofScore = 0, ofMask = 0;
   op->walk([&](tensor::ExtractOp extract) {
     bool isOfMask = op.getMaskRegion().isAncestor(extract->getParentRegion());
@@ -171,14 +172,17 @@ static int64_t countLookupRegisters(ForwardOp op, bool isStaged) {
           });
         });
     int64_t reading = isLine ? kLineLookupRegisters : kLookupRegisters;
-    if (isStaged && readsMatrix(op, extract))
-      reading = 0;
     if (isOfMask)
       ofMask = std::max(ofMask, reading + kListRegisters);
     else
       ofScore = std::max(ofScore, reading + kRowFactorRegisters);
   });
   return ofScore + ofMask;
+}
+
+static bool readsTensors(Region &region) {
+  return region.walk([](tensor::ExtractOp) { return WalkResult::interrupt(); })
+      .wasInterrupted();
 }
 
 /// Whether the mask reads tensors by query or by key, so that its blocks are
@@ -203,8 +207,6 @@ template <typename Variant> static int64_t countVariants(ForwardOp op) {
 }
 
 fa::Rescale fa::attn::chooseRescale(ForwardOp op) {
-  if (listsBlocks(op))
-    return fa::Rescale::Always;
   // Under a causal mask ALiBi's scores are largest in a row's last blocks, with
   // which --skip-masked-blocks then begins.
   if (countVariants<AlibiAttr>(op))
@@ -214,9 +216,9 @@ fa::Rescale fa::attn::chooseRescale(ForwardOp op) {
                                              : fa::Rescale::FirstMax;
 }
 
-/// The registers of a thread that the variant of `op` takes beside what causal
-/// attention takes, with tiles of matrices in shared memory or without.
-static int64_t countVariantRegisters(ForwardOp op, bool isStaged) {
+/// The registers that the arithmetic of scores and masks takes beside what
+/// causal attention takes.
+static int64_t countArithmeticRegisters(ForwardOp op) {
   bool hasScore = !op.getScoreRegion().empty();
   bool hasOtherMask = !op.getMaskRegion().empty();
   if (ArrayAttr variants = op.getVariantsAttr())
@@ -224,10 +226,27 @@ static int64_t countVariantRegisters(ForwardOp op, bool isStaged) {
       hasScore |= variant.hasScore();
       hasOtherMask |= variant.hasMask() && !isa<CausalAttr>(variant);
     }
-  return (hasScore ? kScoreRegisters : 0) +
-         (hasOtherMask ? kMaskRegisters : 0) +
-         countLookupRegisters(op, isStaged) +
-         (op.isRagged() ? kSequenceRegisters : 0);
+  return (hasScore ? kScoreRegisters : 0) + (hasOtherMask ? kMaskRegisters : 0);
+}
+
+/// The keys up to which a window has a row of Q meet few blocks.
+static constexpr int64_t kShortWindow = 2048;
+
+/// Whether the rows of an item see few blocks of keys, however many there are.
+static bool hasShortItems(ForwardOp op) {
+  const bool isCausal = countVariants<CausalAttr>(op) > 0;
+  auto isShortWindow = [&](Attribute variant) {
+    auto window = dyn_cast<WindowAttr>(variant);
+    if (!window)
+      return false;
+    int64_t left = window.getLeft().value_or(kShortWindow);
+    int64_t right = isCausal ? 0 : window.getRight().value_or(kShortWindow);
+    return left < kShortWindow && right < kShortWindow - left;
+  };
+  if (ArrayAttr variants = op.getVariantsAttr())
+    if (llvm::any_of(variants, isShortWindow))
+      return true;
+  return op.isRagged() || listsBlocks(op);
 }
 
 /// The functions of the score that the special-function unit computes for each
@@ -245,8 +264,6 @@ static int64_t countScoreFunctions(ForwardOp op) {
 
 /// What first maxima take beside that.
 static int64_t countFirstMaxRegisters(ForwardOp op) {
-  if (listsBlocks(op))
-    return kFirstMaxListRegisters;
   bool isOfPlace =
       countVariants<AlibiAttr>(op) || dependsOnPlace(op.getScoreRegion());
   return isOfPlace ? kFirstMaxPlaceRegisters : 0;
@@ -257,11 +274,17 @@ ScheduleProblem fa::attn::getProblem(ForwardOp op) {
   problem.headDim = op.getHeadDim();
   problem.headDimV = op.getHeadDimV();
   problem.elementBytes = op.getQ().getType().getElementTypeBitWidth() / 8;
-  problem.variantRegisters = countVariantRegisters(op, /*isStaged=*/false);
+  problem.variantRegisters = countArithmeticRegisters(op) +
+                             countLookupRegisters(op) +
+                             (op.isRagged() ? kSequenceRegisters : 0);
+  // A warpgroup's threads have registers for what tensors or sequences take,
+  // also beside D 256 with 64 keys.
+  problem.groupRegisters = countArithmeticRegisters(op);
+  if (readsTensors(op.getScoreRegion()) && readsTensors(op.getMaskRegion()))
+    problem.groupRegisters += kBothReadRegisters;
   problem.scoreFunctions = countScoreFunctions(op);
   problem.matrixBytes = findMatrixBytes(op);
-  problem.matrixRegisters =
-      problem.variantRegisters - countVariantRegisters(op, /*isStaged=*/true);
+  problem.hasShortItems = hasShortItems(op);
   return problem;
 }
 
@@ -301,12 +324,20 @@ struct ChooseSchedulePass
     }
     if (heldStates < 1 || heldStates > 2) {
       ops.front().emitOpError("expects held-states of 1 or 2, found ")
-          << heldStates;
+          << heldStates.getValue();
+      return signalPassFailure();
+    }
+    if (moreRegisters < 0) {
+      ops.front().emitOpError("expects more-registers of 0 or more, found ")
+          << moreRegisters.getValue();
       return signalPassFailure();
     }
     problem.heldStates = heldStates;
-    if (keepsFirstMax(ops.front()))
-      problem.variantRegisters += countFirstMaxRegisters(ops.front());
+    const int64_t more =
+        moreRegisters +
+        (keepsFirstMax(ops.front()) ? countFirstMaxRegisters(ops.front()) : 0);
+    problem.variantRegisters += more;
+    problem.groupRegisters += more;
     std::optional<Schedule> schedule = choose(problem, ops.front());
     if (!schedule)
       return signalPassFailure();

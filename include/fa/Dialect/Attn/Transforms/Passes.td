@@ -115,11 +115,13 @@ def ChooseSchedule : Pass<"choose-schedule", "::mlir::func::FuncOp"> {
       in elements (`shared-bytes` overrides the target's), each rounded down to
       16.
 
-    Options overrule either, one number each. `rescale=auto` is `first-max`
-    where a row's first block says what the others are like, else `always`: not
-    where scores depend on where a key is (ALiBi: the first keys are the
-    furthest, each row would be folded again), and not where blocks come from
-    lists (what first-max keeps would cost them keys a block).
+    Options overrule either, one number each. The models' registers are
+    estimates, and ptxas has the last word: what it spilled can be given as
+    `more-registers`, for a schedule that needs fewer; where none needs so few
+    they take the smallest blocks that there are. `rescale=auto` is
+    `first-max` where a row's first block says what the others are like, else
+    `always`: not where scores depend on where a key is (ALiBi: the first keys
+    are the furthest, each row would be folded again).
 
     `--remarks-filter=choose-schedule` says what was chosen and what it takes:
     ```
@@ -152,6 +154,7 @@ def ChooseSchedule : Pass<"choose-schedule", "::mlir::func::FuncOp"> {
     Option<"rescale", "rescale", "std::string", "\"\"", "always, lazy, first-max or auto (default: always)">,
     Option<"heldStates", "held-states", "int64_t", "1", "states that a thread holds: 1, or 2 where one is read and another written">,
     Option<"stagesMatrices", "stages-matrices", "bool", "false", "tiles of matrices that scores are made with lie in shared memory (--stage-lookups)">,
+    Option<"moreRegisters", "more-registers", "int64_t", "0", "registers of a thread beside those that the policy counts, as ptxas found">,
     Option<"sharedBytes", "shared-bytes", "int64_t", "0", "M of the paper's formula, in bytes (0: the target's)">,
   ];
   let statistics = [Statistic<"numScheduled", "num-scheduled", "functions scheduled">,
