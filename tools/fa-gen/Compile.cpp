@@ -275,6 +275,19 @@ static FailureOr<CompiledKernel> compileOnce(const DialectRegistry &registry,
   return kernel;
 }
 
+//===----------------------------------------------------------------------===//
+// Where ptxas spills
+//===----------------------------------------------------------------------===//
+
+/// What 16 keys take of a thread that computes: scores of four bytes and
+/// weights of two, of 64 rows in 128 threads.
+static constexpr int64_t kRegistersOfKeys = 12;
+/// What ptxas stores for each register that is missing, as it hands out the
+/// others otherwise too: 16 keys fewer may end a spill of 60.
+static constexpr int64_t kSpillsOfRegister = 4;
+/// No thread has so many: the model's smallest blocks are for these.
+static constexpr int64_t kMoreThanAll = 512;
+
 /// Whether smaller blocks may be taken where ptxas spills: nobody asked for
 /// these, and the kernel is for use.
 static bool mayTakeSmallerBlocks(const KernelRequest &request) {
@@ -282,30 +295,66 @@ static bool mayTakeSmallerBlocks(const KernelRequest &request) {
          !request.step->maySpill && request.overrides.bc == 0;
 }
 
+/// The schedule that the model chooses for `request`; null after a diagnostic.
+static attn::ScheduleAttr chooseSchedule(MLIRContext &context,
+                                         const KernelRequest &request) {
+  OwningOpRef<ModuleOp> module =
+      parseSourceString<ModuleOp>(request.spec.source, &context);
+  if (!module)
+    return nullptr;
+  PassManager passes(&context);
+  PipelineOptions options;
+  setPipelineOptions(options, request);
+  options.level = Level::Blocks;
+  buildPasses(passes, options, request);
+  if (failed(passes.run(*module)))
+    return nullptr;
+  attn::ScheduleAttr schedule;
+  module->walk([&](func::FuncOp function) {
+    if (auto attr = function->getAttrOfType<attn::ScheduleAttr>(
+            attn::kScheduleAttrName))
+      schedule = attr;
+  });
+  return schedule;
+}
+
+/// Has `request` ask for so many registers more that the model chooses another
+/// schedule; fails where it has none. So many registers were spilled, several
+/// for each that was missing.
+static LogicalResult askForSmallerBlocks(const DialectRegistry &registry,
+                                         KernelRequest &request,
+                                         int64_t spilled) {
+  MLIRContext context(registry, MLIRContext::Threading::DISABLED);
+  ScopedDiagnosticHandler silence(&context,
+                                  [](Diagnostic &) { return success(); });
+  int64_t &more = request.overrides.moreRegisters;
+  const attn::ScheduleAttr spilling = chooseSchedule(context, request);
+  more += spilled / kSpillsOfRegister;
+  do
+    more += kRegistersOfKeys;
+  while (more < kMoreThanAll && chooseSchedule(context, request) == spilling);
+  return success(more < kMoreThanAll);
+}
+
 FailureOr<CompiledKernel> fa::compileKernel(const DialectRegistry &registry,
                                             const KernelRequest &request,
                                             StringRef hash,
                                             llvm::raw_ostream &diagnostics) {
-  constexpr int mostTries = 6;
-  // What 16 keys take of a thread that computes: scores of four bytes and
-  // weights of two, of 64 rows in 128 threads. Fewer change nothing.
-  constexpr int64_t registersOfKeys = 12;
   auto start = std::chrono::steady_clock::now();
   KernelRequest asked = request;
-  int64_t &more = asked.overrides.moreRegisters;
-  const int tries = mayTakeSmallerBlocks(request) ? mostTries : 1;
-  for (int number = 1;; ++number) {
-    // The last try says what the matter is.
-    const bool isLast = number == tries;
-    FailureOr<CompiledKernel> kernel =
-        compileOnce(registry, asked, !isLast, hash, diagnostics);
+  bool hasSmaller = mayTakeSmallerBlocks(request);
+  for (;;) {
+    FailureOr<CompiledKernel> kernel = compileOnce(
+        registry, asked, /*allowSpills=*/hasSmaller, hash, diagnostics);
     if (failed(kernel))
       return failure();
-    if (!isLast && kernel->spilledRegisters > 0) {
-      more += std::max(kernel->spilledRegisters, registersOfKeys);
+    if (hasSmaller && kernel->spilledRegisters > 0) {
+      // Of what spills with the smallest blocks the last try says so.
+      hasSmaller = succeeded(
+          askForSmallerBlocks(registry, asked, kernel->spilledRegisters));
       continue;
     }
-    if (more > 0)
+    if (int64_t more = asked.overrides.moreRegisters)
       kernel->entry["more_registers"] = more;
     kernel->seconds =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - start)

@@ -102,9 +102,9 @@ static constexpr int64_t kFirstMaxPlaceRegisters = 16;
 static constexpr int64_t kSequenceRegisters = 32;
 
 /// What reading tensors for scores and for masks takes of a warpgroup's thread,
-/// which has room for one of the two: documents and a bias for each key spill
-/// at D 128 with 112 keys.
-static constexpr int64_t kBothReadRegisters = 48;
+/// which has room for one of the two: documents with a bias spill at D 256 with
+/// 64 keys.
+static constexpr int64_t kBothReadRegisters = 20;
 
 /// Whether `value` is made from `argument` in the argument's region.
 static bool dependsOn(Value value, BlockArgument argument) {
