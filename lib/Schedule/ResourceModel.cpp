@@ -56,6 +56,26 @@ static int64_t alignUp(int64_t value, int64_t alignment) {
   return (value + alignment - 1) / alignment * alignment;
 }
 
+/// Warps of a team that is a warpgroup.
+static constexpr int64_t kGroupWarps = 4;
+/// What a computing thread needs beside scores, probabilities and accumulator.
+/// ptxas 13.0: three teams, of 160 registers, spill at D 128 with 96 keys, and
+/// do not at D 64 with 128.
+static constexpr int64_t kOtherComputing = 32;
+
+/// What a thread of a computing warpgroup takes.
+static int64_t countWarpgroupRegisters(const ScheduleProblem &problem,
+                                       const Schedule &schedule) {
+  int64_t rows = schedule.br / schedule.teams;
+  int64_t threads = kWarpThreads * schedule.warps;
+  int64_t accumulator = rows * problem.headDimV / threads;
+  int64_t scores = rows * schedule.bc / threads;
+  // The block before's probabilities, at half the width, are there as well.
+  int64_t probabilities = scores / 2;
+  return accumulator + scores + probabilities + kOtherComputing +
+         problem.groupRegisters;
+}
+
 Resources fa::computeResources(const ScheduleProblem &problem,
                                const Schedule &schedule) {
   auto tileOf = [](int64_t rows, int64_t columns, int64_t elementBytes) {
@@ -94,6 +114,10 @@ Resources fa::computeResources(const ScheduleProblem &problem,
   bool hasPartialSegment =
       problem.headDim * problem.elementBytes % kSegmentBytes ||
       problem.headDimV * problem.elementBytes % kSegmentBytes;
+  if (schedule.warps == kGroupWarps) {
+    resources.registersPerThread = countWarpgroupRegisters(problem, schedule);
+    return resources;
+  }
   resources.registersPerThread =
       problem.heldStates * accumulator + scores + kOtherRegisters +
       problem.variantRegisters +
@@ -185,11 +209,6 @@ static constexpr int64_t kMostForCopies = 40;
 static constexpr int64_t kMostForProducts = 240;
 /// The most that the compiler gives a thread at the launch, in whole units.
 static constexpr int64_t kMostAtLaunch = 248;
-/// What a computing thread needs beside scores, probabilities and accumulator.
-/// ptxas 13.0: three teams, of 160 registers, spill at D 128 with 96 keys, and
-/// do not at D 64 with 128.
-static constexpr int64_t kOtherComputing = 32;
-
 static int64_t roundDown(int64_t registers) {
   return registers / kRegisterUnit * kRegisterUnit;
 }
@@ -209,14 +228,7 @@ RegisterBudgets fa::divideRegisters(int64_t teams, bool cutsTiles) {
 
 bool fa::fitsWarpgroups(const ScheduleProblem &problem,
                         const Schedule &schedule) {
-  int64_t rows = schedule.br / schedule.teams;
-  int64_t threads = kWarpThreads * schedule.warps;
-  int64_t accumulator = rows * problem.headDimV / threads;
-  int64_t scores = rows * schedule.bc / threads;
-  // The block before's probabilities, at half the width, are there as well.
-  int64_t probabilities = scores / 2;
-  return accumulator + scores + probabilities + kOtherComputing +
-             problem.groupRegisters <=
+  return countWarpgroupRegisters(problem, schedule) <=
          divideRegisters(schedule.teams).compute;
 }
 

@@ -6,8 +6,9 @@
 //===----------------------------------------------------------------------===//
 //
 // Shared memory is counted exactly. Registers are counted from below, by the
-// fragments that must be there while a product is started or waited for: a
-// kernel that is refused here spills for certain, and one that is not may.
+// fragments that must be there while a product is started or waited for; what
+// is read from memory need not be, since ptxas may read it later. A kernel that
+// is refused here spills, and one that is not may.
 //
 //===----------------------------------------------------------------------===//
 
@@ -53,7 +54,9 @@ static int64_t getRegisters(Value value, int64_t warps) {
   // is another name.
   if (value.getDefiningOp<arith::ConstantOp>() ||
       value.getDefiningOp<vector::BroadcastOp>() ||
-      value.getDefiningOp<vector::ShapeCastOp>())
+      value.getDefiningOp<vector::ShapeCastOp>() ||
+      value.getDefiningOp<cta::ReadOp>() ||
+      value.getDefiningOp<cta::LookupOp>())
     return 0;
   auto type = dyn_cast<VectorType>(value.getType());
   if (auto flight = dyn_cast<cta::FlightType>(value.getType()))

@@ -7,6 +7,7 @@
 
 #include "fa/Target/Cubin.h"
 #include "fa/Target/Passes.h"
+#include "fa/Target/Target.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 
 using namespace mlir;
@@ -87,6 +88,33 @@ static void replaceModule(gpu::GPUModuleOp module, const TargetOptions &options,
   module.erase();
 }
 
+/// Has ptxas take the registers that one block of a multiprocessor leaves each
+/// thread for kernels that spilled with fewer: it keeps some for more blocks by
+/// a guess of its own (128 registers and a spill of two, where 154 do not
+/// spill). Whether there are such kernels.
+static bool askForAllRegisters(gpu::GPUModuleOp module, const Cubin &cubin,
+                               const Target &target) {
+  constexpr int64_t unit = 8;
+  StringRef name = NVVM::NVVMDialect::getMinctasmAttrName();
+  bool hasAny = false;
+  for (const KernelReport &kernel : cubin.kernels) {
+    auto func = module.lookupSymbol<LLVM::LLVMFuncOp>(kernel.name);
+    if (!kernel.spills() || !func || func->hasAttr(name))
+      continue;
+    auto block = func->getAttrOfType<DenseI32ArrayAttr>(
+        NVVM::NVVMDialect::getMaxntidAttrName());
+    if (!block)
+      continue;
+    int64_t given = std::min(target.registersPerSM / block[0],
+                             target.maxRegistersPerThread);
+    if (kernel.registers >= given / unit * unit)
+      continue;
+    func->setAttr(name, Builder(func.getContext()).getI32IntegerAttr(1));
+    hasAny = true;
+  }
+  return hasAny;
+}
+
 /// Reports kernels that spill.
 static LogicalResult checkSpills(gpu::GPUModuleOp module, const Cubin &cubin) {
   for (const KernelReport &kernel : cubin.kernels)
@@ -95,8 +123,9 @@ static LogicalResult checkSpills(gpu::GPUModuleOp module, const Cubin &cubin) {
              << kernel.name << "' spills " << kernel.spillStores
              << " bytes (stores) and " << kernel.spillLoads
              << " bytes (loads) with " << kernel.registers
-             << " registers: smaller blocks (br, bc) may not spill (fa-opt's "
-                "allow-spills accepts it)";
+             << " registers: smaller blocks (bc, br, or more-registers for the "
+                "model to choose them) may not spill (fa-opt's allow-spills "
+                "accepts it)";
   return success();
 }
 
@@ -161,6 +190,14 @@ private:
       return success();
     }
     FailureOr<Cubin> cubin = assemble(*ptx, options, module.getLoc());
+    const Target *target = Target::lookup(options.chip);
+    if (succeeded(cubin) && target &&
+        askForAllRegisters(module, *cubin, *target)) {
+      ptx = emitPTX(module, options);
+      if (failed(ptx))
+        return failure();
+      cubin = assemble(*ptx, options, module.getLoc());
+    }
     if (failed(cubin) ||
         (!allowSpills && failed(checkSpills(module, *cubin))) ||
         (!allowSerialized && failed(checkSerialized(module, *cubin))))

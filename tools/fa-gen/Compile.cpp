@@ -127,6 +127,7 @@ static LogicalResult describe(const KernelSpec &spec, gpu::ObjectAttr object,
   std::string text;
   llvm::raw_string_ostream(text) << schedule;
   kernel.entry["schedule"] = text;
+  kernel.keys = schedule.getBc();
   if (plan)
     return describePlan(plan, spec, figures, schedule.getBc(), kernel.entry);
   return describeLaunch(spec, figures.getAs<DictionaryAttr>(spec.function),
@@ -343,17 +344,21 @@ FailureOr<CompiledKernel> fa::compileKernel(const DialectRegistry &registry,
   auto start = std::chrono::steady_clock::now();
   KernelRequest asked = request;
   bool hasSmaller = mayTakeSmallerBlocks(request);
+  int64_t spillingKeys = 0;
   for (;;) {
     FailureOr<CompiledKernel> kernel = compileOnce(
         registry, asked, /*allowSpills=*/hasSmaller, hash, diagnostics);
     if (failed(kernel))
       return failure();
     if (hasSmaller && kernel->spilledRegisters > 0) {
+      if (!spillingKeys)
+        spillingKeys = kernel->keys;
       // Of what spills with the smallest blocks the last try says so.
       hasSmaller = succeeded(
           askForSmallerBlocks(registry, asked, kernel->spilledRegisters));
       continue;
     }
+    kernel->spillingKeys = spillingKeys;
     if (int64_t more = asked.overrides.moreRegisters)
       kernel->entry["more_registers"] = more;
     kernel->seconds =

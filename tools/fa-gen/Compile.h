@@ -22,6 +22,8 @@ struct CompiledKernel {
   std::string data; ///< a cubin, or PTX text without a ptxas
   bool isCubin = false;
   int64_t spilledRegisters = 0; ///< by ptxas, in the launch that spills most
+  int64_t keys = 0;             ///< in a block
+  int64_t spillingKeys = 0;     ///< in the blocks that were tried first, or 0
   llvm::json::Object entry;     ///< see docs/kernel-library.md
   double seconds = 0;
 };

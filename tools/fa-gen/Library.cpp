@@ -114,14 +114,13 @@ static std::string describeFigures(const CompiledKernel &kernel) {
   return text;
 }
 
-/// What was done about registers that ptxas spilled.
+/// The blocks that were taken in place of some that spilled.
 static std::string describeTries(const CompiledKernel &kernel) {
-  std::optional<int64_t> more = kernel.entry.getInteger("more_registers");
-  return more ? llvm::formatv(", by blocks that need {0} registers fewer than "
-                              "the model's first choice, which spilled",
-                              *more)
-                    .str()
-              : "";
+  return kernel.spillingKeys
+             ? llvm::formatv(", with {0} keys a block, since {1} spilled",
+                             kernel.keys, kernel.spillingKeys)
+                   .str()
+             : "";
 }
 
 /// The bytes that a kernel spills, in all its launches.

@@ -131,8 +131,20 @@ static std::string describeBest(const Measurement &measured) {
 // The table of all
 //===----------------------------------------------------------------------===//
 
+/// Of a kernel's launches the one that makes the products: those that list
+/// blocks or merge parts have no tiles in shared memory.
+static const llvm::json::Object &mainLaunchOf(const llvm::json::Object &entry) {
+  std::vector<const llvm::json::Object *> launches = launchesOf(entry);
+  auto shared = [](const llvm::json::Object *launch) {
+    return integer(*launch, "shared_bytes");
+  };
+  return **llvm::max_element(launches, [&](const auto *a, const auto *b) {
+    return shared(a) < shared(b);
+  });
+}
+
 static void printRow(llvm::raw_ostream &os, const Facts &facts) {
-  const llvm::json::Object &launch = *launchesOf(*facts.entry).front();
+  const llvm::json::Object &launch = mainLaunchOf(*facts.entry);
   std::string name = escaped(kernelName(*facts.request));
   int64_t registers = integer(launch, "registers");
   int64_t shared = integer(launch, "shared_bytes");
@@ -254,6 +266,10 @@ static void printKernel(llvm::raw_ostream &os, const Facts &facts,
      << "</p>\n<p><code>"
      << escaped(facts.entry->getString("schedule").value_or(""))
      << "</code></p>\n";
+  if (int64_t more = integer(*facts.entry, "more_registers"))
+    os << "<p>ptxas spilled with the model's first choice. Of this one it did "
+          "not: with "
+       << more << " registers of a thread added to the model's count.</p>\n";
   for (const llvm::json::Object *launch : launchesOf(*facts.entry)) {
     os << "<h3>" << escaped(launch->getString("entry").value_or("")) << ", "
        << integer(*launch, "block") << " threads</h3>\n<table>\n";

@@ -90,7 +90,8 @@ struct Resources {
 /// Shared memory and registers of `schedule` for `problem`. Q has one stage, K
 /// and V `stages` each, and matrices of which tiles are staged one. Registers
 /// count the accumulator, the score block, the operand fragments in flight and
-/// addresses.
+/// addresses; of a warpgroup's thread, which is one of four warps, also the
+/// block before's probabilities.
 Resources computeResources(const ScheduleProblem &problem,
                            const Schedule &schedule);
 
