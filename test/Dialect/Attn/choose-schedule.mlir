@@ -27,6 +27,16 @@
 // WARPS: attn.schedule = #attn.schedule<target = "sm_90a", br = 128, bc = 64, teams = 1, warps = 8, stages = 2,
 // NO-GROUPS: choose-schedule.mlir:{{.*}}: error: 'attn.forward' op teams of warpgroups (--fa3, policy=warpgroups) need wgmma, which sm_80 has not: give target=sm_90a
 
+// Rows that are not given follow the teams that are.
+// RUN: fa-opt --choose-schedule="policy=warpgroups target=sm_90a teams=3 bc=64" %s | FileCheck %s --check-prefix=TEAMS-3
+// RUN: fa-opt --choose-schedule="policy=warpgroups target=sm_90a teams=1" %s | FileCheck %s --check-prefix=TEAMS-1
+// RUN: fa-opt --choose-schedule="target=sm_80 teams=3" %s | FileCheck %s --check-prefix=WARPS-3
+// RUN: not fa-opt --choose-schedule="target=sm_80 teams=3 br=128" %s 2>&1 | FileCheck %s --check-prefix=ROWS-3
+// TEAMS-3: attn.schedule = #attn.schedule<target = "sm_90a", br = 192, bc = 64, teams = 3,
+// TEAMS-1: attn.schedule = #attn.schedule<target = "sm_90a", br = 128, bc = 128, teams = 1,
+// WARPS-3: attn.schedule = #attn.schedule<target = "sm_80", br = 96, bc = 32, teams = 3,
+// ROWS-3: error: {{.*}}br must be a multiple of 48 for 3 teams of 1 warps, found 128
+
 // What ptxas spilled is given as registers beside the model's: fewer keys, and the fewest where the model has none so small.
 // RUN: fa-opt --choose-schedule="policy=warpgroups target=sm_90a more-registers=60" %s | FileCheck %s --check-prefix=MORE
 // RUN: fa-opt --fa3="level=blocks more-registers=60" %s | FileCheck %s --check-prefix=MORE

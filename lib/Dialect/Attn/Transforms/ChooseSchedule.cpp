@@ -405,6 +405,16 @@ private:
     return schedule;
   }
 
+  /// Rows of Q as `schedule` has them, in whole teams, of which each has 16
+  /// rows a warp or more. Where that is beyond all reason, what there was.
+  static int64_t roundToTeams(const Schedule &schedule) {
+    constexpr int64_t rowsOfWarp = 16;
+    if (findRangeViolation(schedule))
+      return schedule.br;
+    int64_t rows = rowsOfWarp * schedule.warps * schedule.teams;
+    return std::max<int64_t>(schedule.br / rows, 1) * rows;
+  }
+
   /// The policy's schedule with the given options over it, checked; or nothing
   /// after a diagnostic on `op`.
   std::optional<Schedule> choose(const ScheduleProblem &problem, ForwardOp op) {
@@ -473,6 +483,10 @@ private:
                                ? fa::Partition::SplitQ
                                : fa::Partition::SplitK;
     }
+    // Rows that nobody asked for follow the teams that somebody did.
+    if (br == 0 && (teams > 0 || warps > 0) &&
+        schedule.partition == fa::Partition::SplitQ)
+      schedule.br = roundToTeams(schedule);
     if (!rescale.empty()) {
       std::optional<fa::Rescale> given = parseRescale(rescale);
       if (rescale == kAutoRescale)
