@@ -97,14 +97,12 @@ static LogicalResult describeLaunch(const KernelSpec &spec,
   return describeFigures(figures, spec.params, kernel.entry);
 }
 
-/// The registers that ptxas stored in memory, in the kernel with the most.
-static int64_t findSpilledRegisters(DictionaryAttr figures) {
-  int64_t most = 0;
-  for (NamedAttribute named : figures)
-    if (auto stores = cast<DictionaryAttr>(named.getValue())
-                          .getAs<IntegerAttr>("spill_stores"))
-      most = std::max(most, stores.getInt() / int64_t(sizeof(int32_t)));
-  return most;
+int64_t fa::countSpills(const llvm::json::Object &entry) {
+  int64_t bytes = entry.getInteger("spill_bytes").value_or(0);
+  if (const llvm::json::Array *launches = entry.getArray("launches"))
+    for (const llvm::json::Value &launch : *launches)
+      bytes += countSpills(*launch.getAsObject());
+  return bytes;
 }
 
 /// Fills the entry from what `--emit-cubin` reports, and from the launch plan
@@ -113,7 +111,6 @@ static LogicalResult describe(const KernelSpec &spec, gpu::ObjectAttr object,
                               func::FuncOp plan, CompiledKernel &kernel) {
   auto report = object.getProperties().getAs<DictionaryAttr>("fa.ptxas");
   auto figures = report.getAs<DictionaryAttr>("kernels");
-  kernel.spilledRegisters = findSpilledRegisters(figures);
   kernel.entry["params"] = llvm::json::Array(spec.entries);
   if (kernel.isCubin)
     kernel.entry["ptxas"] = report.getAs<StringAttr>("version").str();
@@ -283,9 +280,9 @@ static FailureOr<CompiledKernel> compileOnce(const DialectRegistry &registry,
 /// What 16 keys take of a thread that computes: scores of four bytes and
 /// weights of two, of 64 rows in 128 threads.
 static constexpr int64_t kRegistersOfKeys = 12;
-/// What ptxas stores for each register that is missing, as it hands out the
-/// others otherwise too: 16 keys fewer may end a spill of 60.
-static constexpr int64_t kSpillsOfRegister = 4;
+/// The bytes that ptxas stores and loads for each register that is missing, as
+/// it hands out the others otherwise too: 16 keys fewer may end a spill of 480.
+static constexpr int64_t kBytesOfRegister = 32;
 /// No thread has so many: the model's smallest blocks are for these.
 static constexpr int64_t kMoreThanAll = 512;
 
@@ -320,8 +317,7 @@ static attn::ScheduleAttr chooseSchedule(MLIRContext &context,
 }
 
 /// Has `request` ask for so many registers more that the model chooses another
-/// schedule; fails where it has none. So many registers were spilled, several
-/// for each that was missing.
+/// schedule; fails where it has none. So many bytes were spilled.
 static LogicalResult askForSmallerBlocks(const DialectRegistry &registry,
                                          KernelRequest &request,
                                          int64_t spilled) {
@@ -330,7 +326,7 @@ static LogicalResult askForSmallerBlocks(const DialectRegistry &registry,
                                   [](Diagnostic &) { return success(); });
   int64_t &more = request.overrides.moreRegisters;
   const attn::ScheduleAttr spilling = chooseSchedule(context, request);
-  more += spilled / kSpillsOfRegister;
+  more += spilled / kBytesOfRegister;
   do
     more += kRegistersOfKeys;
   while (more < kMoreThanAll && chooseSchedule(context, request) == spilling);
@@ -350,12 +346,12 @@ FailureOr<CompiledKernel> fa::compileKernel(const DialectRegistry &registry,
         registry, asked, /*allowSpills=*/hasSmaller, hash, diagnostics);
     if (failed(kernel))
       return failure();
-    if (hasSmaller && kernel->spilledRegisters > 0) {
+    const int64_t spilled = countSpills(kernel->entry);
+    if (hasSmaller && spilled > 0) {
       if (!spillingKeys)
         spillingKeys = kernel->keys;
       // Of what spills with the smallest blocks the last try says so.
-      hasSmaller = succeeded(
-          askForSmallerBlocks(registry, asked, kernel->spilledRegisters));
+      hasSmaller = succeeded(askForSmallerBlocks(registry, asked, spilled));
       continue;
     }
     kernel->spillingKeys = spillingKeys;

@@ -21,10 +21,9 @@ namespace fa {
 struct CompiledKernel {
   std::string data; ///< a cubin, or PTX text without a ptxas
   bool isCubin = false;
-  int64_t spilledRegisters = 0; ///< by ptxas, in the launch that spills most
-  int64_t keys = 0;             ///< in a block
-  int64_t spillingKeys = 0;     ///< in the blocks that were tried first, or 0
-  llvm::json::Object entry;     ///< see docs/kernel-library.md
+  int64_t keys = 0;         ///< in a block
+  int64_t spillingKeys = 0; ///< in the blocks that were tried first, or 0
+  llvm::json::Object entry; ///< see docs/kernel-library.md
   double seconds = 0;
 };
 
@@ -80,6 +79,9 @@ inline constexpr int64_t kShortRows = 1024, kShortTeams = 2, kTeamRows = 64;
 /// The kernel's name: fwd_bf16_d128_causal_sm_80, and the step where it is not
 /// the last one.
 std::string kernelName(const KernelRequest &request);
+
+/// The bytes that a kernel of this entry spills, in all its launches.
+int64_t countSpills(const llvm::json::Object &entry);
 
 /// Sets the pipeline's options for `request`.
 void setPipelineOptions(PipelineOptions &options, const KernelRequest &request);

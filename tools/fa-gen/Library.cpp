@@ -123,15 +123,6 @@ static std::string describeTries(const CompiledKernel &kernel) {
              : "";
 }
 
-/// The bytes that a kernel spills, in all its launches.
-static int64_t countSpills(const llvm::json::Object &entry) {
-  int64_t bytes = entry.getInteger("spill_bytes").value_or(0);
-  if (const llvm::json::Array *launches = entry.getArray("launches"))
-    for (const llvm::json::Value &launch : *launches)
-      bytes += countSpills(*launch.getAsObject());
-  return bytes;
-}
-
 /// Prints a kernel's diagnostics and what became of it, in one piece.
 void Library::report(const Job &job, const llvm::Twine &what,
                      StringRef diagnostics) {
