@@ -195,7 +195,10 @@ static void buildBlocks(OpPassManager &pm, const PipelineOptions &options,
   if (passes.interchange) {
     function.addPass(attn::createInterchange());
     attn::FlattenSequencesOptions flatten;
-    flatten.pairs = passes.persistent && options.persistent;
+    // Pairs are for shares; what goes to whichever block is free begins with a
+    // sequence's longest blocks.
+    flatten.pairs = passes.persistent && options.persistent &&
+                    options.scheduler == "static";
     function.addPass(attn::createFlattenSequences(flatten));
   } else if (options.level > Level::Arithmetic) {
     function.addPass(attn::createParallelize());
@@ -321,8 +324,11 @@ void fa::buildWarpgroupPipeline(OpPassManager &pm,
     kernels.addPass(createOverlapSoftmax());
   if (passes.pingPong && options.pingPong)
     kernels.addPass(createPingPong());
-  if (passes.persistent && options.persistent)
-    kernels.addPass(createPersistent());
+  if (passes.persistent && options.persistent) {
+    PersistentOptions persistent;
+    persistent.scheduler = options.scheduler;
+    kernels.addPass(createPersistent(persistent));
+  }
   if (passes.persistent && options.persistent && options.overlapTiles)
     kernels.addPass(createOverlapTiles());
   buildMachineCode(pm, kernels, options, getTarget(options, kHopper));

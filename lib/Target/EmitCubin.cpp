@@ -33,6 +33,7 @@ static NamedAttrList getLaunchFigures(LLVM::LLVMFuncOp func) {
       {"extents", "cta.extents"},
       {"tensor_maps", "cta.tensor_maps"},
       {"persistent", "cta.persistent"},
+      {"counter", "cta.counter"},
       {"follows", "cta.follows"},
       {"prepares", "cta.prepares"},
       {"schedule", "attn.schedule"}};

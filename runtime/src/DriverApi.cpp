@@ -62,6 +62,7 @@ static DriverApi loadDriver() {
                    "cuThreadExchangeStreamCaptureMode", /*optional=*/true);
   loadDriverSymbol(api.launchKernel, "cuLaunchKernel");
   loadDriverSymbol(api.launchKernelEx, "cuLaunchKernelEx", /*optional=*/true);
+  loadDriverSymbol(api.memsetD32Async, "cuMemsetD32Async");
   loadDriverSymbol(api.occupancyMaxActiveBlocksPerMultiprocessor,
                    "cuOccupancyMaxActiveBlocksPerMultiprocessor");
   loadDriverSymbol(api.tensorMapEncodeTiled, "cuTensorMapEncodeTiled",

@@ -105,6 +105,8 @@ struct DriverApi {
   /// Optional: the same with attributes.
   CuResult (*launchKernelEx)(const CuLaunchConfig *, CuFunction, void **,
                              void **) = nullptr;
+  CuResult (*memsetD32Async)(unsigned long long, unsigned, size_t,
+                             CuStream) = nullptr;
   /// Optional: writes the 128 bytes of a tensor map. Data type, rank, address,
   /// sizes, strides in bytes, box, steps, then interleaving, swizzle, promotion
   /// and what is read out of bounds.

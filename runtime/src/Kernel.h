@@ -136,6 +136,10 @@ struct GridLaunch {
   /// Of a persistent kernel: the most blocks that it wants on a
   /// multiprocessor; 0 of any other.
   int32_t blocksPerSM = 0;
+  /// Two words of the workspace are a parameter behind its arguments: by them,
+  /// blocks find out which tile is next. 0 when the launch begins, and again
+  /// when it has ended.
+  bool hasCounter = false;
   /// It may begin before the launch before it has ended: it waits by itself.
   bool follows = false;
   /// What it writes depends on sizes and on what the mask reads alone, and no

@@ -118,13 +118,17 @@ std::vector<ReadyLaunch> fa::rt::makeLaunches(const CurrentDevice &device,
     return makePlannedLaunches(device, library, index, problem, params);
   requireNoSplits(kernel, params);
   checkRowStride(params);
+  requireWorkspace(kernel, counterBytes(kernel.hasCounter), params);
   const unsigned blocks = gridSize(kernel, params);
   const LoadedFunction &function = library.functionOn(device, index);
   ParamList list(kernel, function.places);
   packParams(kernel, problem, params, list);
+  if (kernel.hasCounter)
+    packCounter(/*offset=*/0, /*launch=*/0, params, list);
   std::vector<ReadyLaunch> launches;
   launches.push_back(makeReady(kernel, kernel, device, function, blocks,
                                /*isBehind=*/false, std::move(list), params));
+  clearCounters(/*offset=*/0, kernel.hasCounter, params, launches);
   return launches;
 }
 

@@ -117,6 +117,9 @@ void fa::rt::readGridLaunch(const JsonField &field, const Kernel &kernel,
   if (field.has("blocks_per_sm"))
     launch.blocksPerSM =
         int32_t(field["blocks_per_sm"].integer(1, kMaxBlocksPerSM));
+  launch.hasCounter = field.has("counter") && field["counter"].boolean();
+  if (launch.hasCounter && kernel.isProgram())
+    field["counter"].refuse("must not be true of a program");
   launch.follows = field.has("follows") && field["follows"].boolean();
   launch.prepares = field.has("prepares") && field["prepares"].boolean();
   launch.block = int32_t(field["block"].integer(1, kMaxThreadsPerBlock));

@@ -146,16 +146,56 @@ static int64_t addWorkspaces(const Kernel &kernel, const Problem &problem,
   return bytes;
 }
 
+static size_t countCounters(const LaunchPlan &plan) {
+  size_t count = 0;
+  for (const PlannedLaunch &launch : plan.launches)
+    count += launch.hasCounter;
+  return count;
+}
+
 int64_t fa::rt::workspaceBytes(Library &library, size_t index,
                                const Problem &problem,
                                const fa_forward_params &params) {
   const Kernel &kernel = library.kernel(index);
-  if (problem.empty() || kernel.plan.launches.empty())
+  if (problem.empty())
     return 0;
+  if (kernel.plan.launches.empty())
+    return counterBytes(kernel.hasCounter);
   PackedHeads packed = packHeads(kernel, problem, params);
   return addWorkspaces(
-      kernel, packed.problem,
-      chooseSplits(library, index, packed.problem, packed.params));
+             kernel, packed.problem,
+             chooseSplits(library, index, packed.problem, packed.params)) +
+         counterBytes(countCounters(kernel.plan));
+}
+
+//===----------------------------------------------------------------------===//
+// Counters
+//===----------------------------------------------------------------------===//
+
+/// The words of a counter, and their bytes.
+static constexpr int64_t kCounterWords = 2, kCounterBytes = 8;
+
+int64_t fa::rt::counterBytes(size_t launches) {
+  const int64_t bytes = int64_t(launches) * kCounterBytes;
+  return (bytes + kWorkspaceUnit - 1) / kWorkspaceUnit * kWorkspaceUnit;
+}
+
+void fa::rt::packCounter(int64_t offset, size_t launch,
+                         const fa_forward_params &params, ParamList &list) {
+  list.addAddress(workspaceOf(params).data, kWorkspaceAddress,
+                  uint64_t(offset + int64_t(launch) * kCounterBytes));
+}
+
+void fa::rt::clearCounters(int64_t offset, size_t counters,
+                           const fa_forward_params &params,
+                           std::vector<ReadyLaunch> &launches) {
+  if (counters == 0 || launches.empty())
+    return;
+  // Between two launches of a plan they would keep the second one from
+  // beginning early.
+  auto base = reinterpret_cast<uintptr_t>(workspaceOf(params).data);
+  launches.front().cleared = {uint64_t(offset), base + uint64_t(offset),
+                              counters * kCounterWords};
 }
 
 //===----------------------------------------------------------------------===//
@@ -293,9 +333,8 @@ void PlanLauncher::packArguments(const PlannedLaunch &launch,
 // Launches
 //===----------------------------------------------------------------------===//
 
-static void checkWorkspace(const Kernel &kernel, const Problem &problem,
-                           const fa_forward_params &params, int64_t splits) {
-  int64_t needed = addWorkspaces(kernel, problem, splits);
+void fa::rt::requireWorkspace(const Kernel &kernel, int64_t needed,
+                              const fa_forward_params &params) {
   if (needed == 0)
     return;
   WorkspaceArguments given = workspaceOf(params);
@@ -325,14 +364,21 @@ fa::rt::makePlannedLaunches(const CurrentDevice &device, Library &library,
   const fa_forward_params &params = packed.params;
   checkRowStride(params);
   int64_t splits = chooseSplits(library, index, packed.problem, params);
-  checkWorkspace(kernel, packed.problem, params, splits);
+  const int64_t firstCounter = addWorkspaces(kernel, packed.problem, splits);
+  const size_t counters = countCounters(kernel.plan);
+  requireWorkspace(kernel, firstCounter + counterBytes(counters), params);
   PlanLauncher launcher(kernel, packed.problem, params, splits);
   const std::vector<PlannedLaunch> &planned = kernel.plan.launches;
   const bool reusesLists = flagsOf(params) & FA_REUSE_LISTS;
   std::vector<ReadyLaunch> launches;
   bool isBehind = false; // the one before it in the plan
+  size_t counter = 0;
+  bool keepsLists = false;
   for (size_t i = 0; i != planned.size(); ++i) {
+    const size_t ownCounter = counter;
+    counter += planned[i].hasCounter;
     const unsigned blocks = launcher.countBlocks(planned[i]);
+    keepsLists |= reusesLists && planned[i].prepares;
     if (blocks == 0 || (reusesLists && planned[i].prepares)) {
       isBehind = false;
       continue;
@@ -340,9 +386,14 @@ fa::rt::makePlannedLaunches(const CurrentDevice &device, Library &library,
     const LoadedFunction &function = library.functionOn(device, index, i);
     ParamList list(kernel, function.places);
     launcher.packArguments(planned[i], list);
+    if (planned[i].hasCounter)
+      packCounter(firstCounter, ownCounter, params, list);
     launches.push_back(makeReady(kernel, planned[i], device, function, blocks,
                                  isBehind, std::move(list), params));
     isBehind = true;
   }
+  // Where lists are kept, so is what the launch behind them left.
+  if (!keepsLists)
+    clearCounters(firstCounter, counters, params, launches);
   return launches;
 }

@@ -39,7 +39,8 @@ PackedHeads packHeads(const Kernel &kernel, const Problem &problem,
 int64_t chooseSplits(Library &library, size_t index, const Problem &problem,
                      const fa_forward_params &params);
 
-/// Bytes of all workspaces that the kernel needs; 0 for an empty problem. Loads
+/// Bytes of all workspaces and counters that the kernel needs; 0 for an empty
+/// problem. Loads
 /// the kernel where the number of parts is the runtime's choice. Throws
 /// Failure.
 int64_t workspaceBytes(Library &library, size_t index, const Problem &problem,
@@ -48,6 +49,23 @@ int64_t workspaceBytes(Library &library, size_t index, const Problem &problem,
 /// Refuses a number of parts for a kernel that cannot split. Throws
 /// Failure(FA_INVALID_ARGUMENT).
 void requireNoSplits(const Kernel &kernel, const fa_forward_params &params);
+
+/// Refuses a workspace of fewer than `needed` bytes. Throws
+/// Failure(FA_INVALID_ARGUMENT).
+void requireWorkspace(const Kernel &kernel, int64_t needed,
+                      const fa_forward_params &params);
+
+/// The bytes of the counters of so many launches, which lie behind the
+/// workspaces.
+int64_t counterBytes(size_t launches);
+/// Adds the counter of launch number `launch` of those that have one, of which
+/// the first lies at byte `offset` of the workspace.
+void packCounter(int64_t offset, size_t launch, const fa_forward_params &params,
+                 ParamList &list);
+/// Has the first of `launches` clear so many counters.
+void clearCounters(int64_t offset, size_t counters,
+                   const fa_forward_params &params,
+                   std::vector<ReadyLaunch> &launches);
 
 /// Checks the workspace; all launches of the kernel's plan, in their order, but
 /// those that a workspace with lists makes needless. Throws Failure.

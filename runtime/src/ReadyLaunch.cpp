@@ -40,6 +40,7 @@ ReadyLaunch fa::rt::makeReady(const Kernel &kernel, const GridLaunch &launch,
 void fa::rt::moveTo(const CallAddresses &addresses, const Kernel &kernel,
                     CuDevice device, ReadyLaunch &launch) {
   launch.list.setAddresses(addresses);
+  launch.cleared.address = addresses[kWorkspaceAddress] + launch.cleared.offset;
   for (MapPlace &place : launch.maps) {
     const uint64_t address = addresses[place.address];
     if (reinterpret_cast<uintptr_t>(place.key.address) == address)
@@ -71,6 +72,12 @@ static CuResult startFollowing(const DriverApi &api, const ReadyLaunch &launch,
 
 void fa::rt::start(ReadyLaunch &launch, const Kernel &kernel, CuStream stream) {
   const DriverApi &api = driver();
+  if (launch.cleared.count) {
+    CuResult cleared = api.memsetD32Async(launch.cleared.address, 0,
+                                          launch.cleared.count, stream);
+    if (cleared != kCudaSuccess)
+      api.check(cleared, "clearing the counter of kernel " + kernel.name);
+  }
   ParamList &list = launch.list;
   void *asBuffer[] = {kLaunchBufferPointer, list.buffer(), kLaunchBufferSize,
                       list.numBytes(), kLaunchEnd};

@@ -22,8 +22,16 @@ struct MapPlace {
   const TensorMapParam *param;
 };
 
+/// Words of the workspace that are cleared: where they begin in it, where that
+/// is, and how many.
+struct ClearedWords {
+  uint64_t offset = 0, address = 0;
+  size_t count = 0;
+};
+
 /// A launch of one grid, which was checked.
 struct ReadyLaunch {
+  ClearedWords cleared; ///< before it starts
   CuFunction function = nullptr;
   unsigned blocks = 0, block = 0, sharedBytes = 0;
   /// It may begin before the launch before it has ended.
@@ -46,7 +54,8 @@ ReadyLaunch makeReady(const Kernel &kernel, const GridLaunch &launch,
 void moveTo(const CallAddresses &addresses, const Kernel &kernel,
             CuDevice device, ReadyLaunch &launch);
 
-/// Starts the launch; it can be started again. Throws Failure.
+/// Clears what it needs cleared and starts the launch; it can be started again.
+/// Throws Failure.
 void start(ReadyLaunch &launch, const Kernel &kernel, CuStream stream);
 
 } // namespace fa::rt

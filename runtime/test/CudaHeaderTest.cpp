@@ -94,6 +94,7 @@ TEST(CudaHeader, LaunchListMarks) {
 
 TEST(CudaHeader, RuntimeSignatures) {
   EXPECT_SAME(rt::DriverApi, driverGetVersion, cuDriverGetVersion);
+  EXPECT_SAME(rt::DriverApi, memsetD32Async, cuMemsetD32Async);
   EXPECT_SAME(rt::DriverApi, ctxGetCurrent, cuCtxGetCurrent);
   EXPECT_SAME(rt::DriverApi, ctxGetDevice, cuCtxGetDevice);
   EXPECT_SAME(rt::DriverApi, ctxPushCurrent, cuCtxPushCurrent);

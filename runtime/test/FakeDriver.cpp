@@ -157,6 +157,15 @@ static CuResult launchKernelEx(const CuLaunchConfig *config,
   return result;
 }
 
+static CuResult memsetD32Async(unsigned long long address, unsigned value,
+                               size_t count, CuStream stream) {
+  int result = record("memsetD32Async");
+  std::lock_guard<std::mutex> lock(mutex);
+  fake->memsets.push_back(
+      {address, value, count, fake->launches.size(), stream});
+  return result;
+}
+
 static CuResult tensorMapEncodeTiled(void *map, int type, uint32_t rank,
                                      void *address, const uint64_t *dims,
                                      const uint64_t *strides,
@@ -196,6 +205,7 @@ FakeDriver::FakeDriver() {
   table.threadExchangeStreamCaptureMode = exchangeCaptureMode;
   table.launchKernel = launchKernel;
   table.launchKernelEx = launchKernelEx;
+  table.memsetD32Async = memsetD32Async;
   table.tensorMapEncodeTiled = tensorMapEncodeTiled;
   overrideDriver(&table);
 }

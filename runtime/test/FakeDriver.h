@@ -29,6 +29,14 @@ struct RecordedLaunch {
   std::vector<unsigned char> buffer = {};
 };
 
+/// Words that the driver was to set, and how many launches were before.
+struct RecordedMemset {
+  unsigned long long address;
+  unsigned value;
+  size_t count, launches;
+  rt::CuStream stream;
+};
+
 /// A tensor map as the driver was asked for it.
 struct RecordedMap {
   int type, swizzle;
@@ -60,6 +68,7 @@ public:
   std::vector<std::string> images;
   std::vector<std::pair<int, int>> functionAttributes;
   std::vector<RecordedLaunch> launches;
+  std::vector<RecordedMemset> memsets;
   /// The number of a map in here is what its first 8 bytes hold.
   std::vector<RecordedMap> maps;
   int multiprocessors = 4;

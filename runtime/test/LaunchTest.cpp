@@ -8,6 +8,7 @@
 #include "Launch.h"
 
 #include "FakeDriver.h"
+#include "Plan.h"
 #include "TestLibrary.h"
 
 #include <gtest/gtest.h>
@@ -65,6 +66,40 @@ TEST(Launch, PassesExactlyTheseParameters) {
   EXPECT_EQ(seen.block[1], 1u);
   EXPECT_EQ(seen.block[2], 1u);
   EXPECT_EQ(seen.sharedBytes, 98304u);
+}
+
+TEST(Launch, PassesAClearedCounter) {
+  FakeDriver fake;
+  fake.paramCount = kSlots + 1;
+  json entry = kernelJson("a");
+  entry["counter"] = true;
+  TestFolder folder(manifestJson({entry}));
+  Library library(folder.path());
+  fa_forward_params params = forwardParams();
+  EXPECT_EQ(workspaceBytes(library, 0, checkProblem(&params), params), 256);
+  auto start = [&] {
+    launch(library, 0, checkProblem(&params), params, nullptr);
+  };
+  params.workspace = nullptr;
+  EXPECT_EQ(failureOf(start),
+            "workspace: must not be NULL: kernel a needs 256 bytes, as "
+            "fa_forward_workspace says (found NULL)");
+  params.workspace = reinterpret_cast<void *>(0x60000);
+  params.workspace_bytes = 256;
+  start();
+  ASSERT_EQ(fake.memsets.size(), 1u);
+  EXPECT_EQ(fake.memsets[0].address, 0x60000u);
+  EXPECT_EQ(fake.memsets[0].count, 2u);
+  // It has no lists that could be kept.
+  params.flags = FA_REUSE_LISTS;
+  ASSERT_EQ(fake.launches.size(), 1u);
+  EXPECT_EQ(fake.launches[0].slots.back(), 0x60000u) << "behind lse";
+  start();
+  EXPECT_EQ(fake.memsets.size(), 2u);
+  fake.failures["memsetD32Async"] = 1;
+  EXPECT_NE(failureOf(start).find("clearing the counter of kernel a failed"),
+            std::string::npos);
+  EXPECT_EQ(fake.launches.size(), 2u);
 }
 
 TEST(Launch, AsksForADevicesFiguresOnce) {

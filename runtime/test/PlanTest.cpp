@@ -279,6 +279,37 @@ TEST_F(Plan, LeavesOutLaunchesThatPrepare) {
   EXPECT_EQ(fake.launches.size(), 2u);
 }
 
+TEST_F(Plan, ClearsCountersBeforeTheFirstLaunch) {
+  json entry = listPlan();
+  entry["launches"][1]["counter"] = true;
+  TestFolder lists(manifestJson({entry}));
+  Library opened(lists.path());
+  fa_forward_params params = decodeParams();
+  CuStream stream = reinterpret_cast<CuStream>(0x77);
+  // Two batches of ceil(200 / 64) + 1 entries take one unit of 256 bytes, and
+  // the counter the next.
+  EXPECT_EQ(workspaceBytes(opened, 0, checkProblem(&params), params), 512);
+  params.workspace_bytes = 512;
+  launch(opened, 0, checkProblem(&params), params, stream);
+  ASSERT_EQ(fake.memsets.size(), 1u);
+  EXPECT_EQ(fake.memsets[0].address, 0x60100u);
+  EXPECT_EQ(fake.memsets[0].value, 0u);
+  EXPECT_EQ(fake.memsets[0].count, 2u);
+  EXPECT_EQ(fake.memsets[0].stream, stream);
+  EXPECT_EQ(fake.memsets[0].launches, 0u) << "before the list is made";
+  EXPECT_TRUE(fake.launches[1].follows);
+  // Where lists are kept, the launch before has left the counter as it was.
+  params.flags = FA_REUSE_LISTS;
+  launch(opened, 0, checkProblem(&params), params, stream);
+  EXPECT_EQ(fake.memsets.size(), 1u);
+  EXPECT_EQ(fake.launches.size(), 3u);
+  params.workspace_bytes = 511;
+  EXPECT_NE(failureOf([&] {
+              launch(opened, 0, checkProblem(&params), params, nullptr);
+            }).find("workspace_bytes: must be at least 512"),
+            std::string::npos);
+}
+
 TEST_F(Plan, ListsThatAreKeptNeedTheirWorkspace) {
   TestFolder lists(manifestJson({listPlan()}));
   Library opened(lists.path());

@@ -314,6 +314,26 @@ TEST_F(Recent, WorkspacesMove) {
   EXPECT_EQ(fake.launches.size(), 4u);
 }
 
+TEST_F(Recent, CountersMove) {
+  json entry = kernelJson("a");
+  entry["counter"] = true;
+  entry["arch"] = "sm_90a";
+  TestFolder counted(manifestJson({entry}));
+  fa_library *opened = nullptr;
+  ASSERT_EQ(fa_library_open(counted.path().c_str(), &opened), FA_SUCCESS);
+  fa_forward_params params = forwardParams();
+  params.workspace = address(0x60000);
+  params.workspace_bytes = 256;
+  for (uintptr_t place : {0x60000, 0x80000}) {
+    params.workspace = address(place);
+    EXPECT_EQ(fa_forward(opened, &params, nullptr), FA_SUCCESS)
+        << fa_last_error();
+    EXPECT_EQ(fake.memsets.back().address, place);
+  }
+  EXPECT_EQ(fake.memsets.size(), 2u);
+  fa_library_close(opened);
+}
+
 namespace {
 /// Calls with an extra tensor and an extra scalar.
 class RecentExtras : public Recent {

@@ -18,7 +18,7 @@
 // REDEFINE: %{order} = --sim-seed=2 --sim-blocks=2
 // RUN: %{run} %{divided} --overlap-softmax --ping-pong
 // RUN: %{run} %{divided} --overlap-softmax --ping-pong --persistent
-// RUN: %{run} %{divided} --overlap-softmax --ping-pong --persistent=dynamic=true
+// RUN: %{run} %{divided} --overlap-softmax --ping-pong --persistent=scheduler=dynamic
 // REDEFINE: %{order} = --sim-seed=3 --sim-blocks=2
 // RUN: %{run} %{divided} --overlap-softmax --ping-pong --persistent --unroll-stages
 // RUN: %{run} --fa3
@@ -39,7 +39,7 @@
 // RUN: %{run} %{divided} --dist=large:12
 // RUN: %{run} %{divided} --overlap-softmax --ping-pong --dist=large:12
 // RUN: %{run} %{divided} --overlap-softmax --ping-pong --persistent --unroll-stages --dist=large:40
-// RUN: %{run} %{divided} --overlap-softmax --ping-pong --persistent=dynamic=true --dist=large:40
+// RUN: %{run} %{divided} --overlap-softmax --ping-pong --persistent=scheduler=dynamic --dist=large:40
 // RUN: %{run} --fa3="rescale=first-max bc=64"
 // RUN: %{run} --fa3="rescale=first-max bc=64" --dist=large:40
 // RUN: %{run} --fa2=rescale=first-max --dist=large:40

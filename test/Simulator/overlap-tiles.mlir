@@ -63,7 +63,7 @@
 // In other orders of the passes, and handed out as blocks become free.
 // DEFINE: %{mapped} = --choose-schedule="policy=warpgroups target=sm_90a bc=64" --tile --interchange --delay-normalization --skip-masked-blocks --pad-tiles --online-softmax --map-warps --stage-tiles --specialize-warps
 // DEFINE: %{passes} = fa-run %s %{mapped} --on=sim --check --sim-seed=1 --sim-seeds=5 --sim-blocks=2 --sizes=Hq=2,Hkv=1,Sq=300,Skv=400
-// RUN: %{passes} --overlap-softmax --persistent=dynamic=true --overlap-tiles
+// RUN: %{passes} --overlap-softmax --persistent=scheduler=dynamic --overlap-tiles
 // RUN: %{passes} --trim-teams --overlap-softmax --persistent --overlap-tiles --unroll-stages --ping-pong
 
 func.func @attention(%q: tensor<?x?x?x64xf16>, %k: tensor<?x?x?x64xf16>,

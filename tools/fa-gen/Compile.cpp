@@ -148,6 +148,8 @@ void fa::setPipelineOptions(PipelineOptions &options,
   options.pingPong = overrides.pingPong;
   options.persistent = overrides.persistent;
   options.overlapTiles = overrides.overlapTiles;
+  if (!overrides.scheduler.empty())
+    options.scheduler = overrides.scheduler;
   options.blockLists = lengths != Lengths::Decode;
   options.partition = step.partition.str();
   options.allowSpills = step.maySpill || request.isTrial;

@@ -35,6 +35,7 @@ struct ScheduleOverrides {
   bool pingPong = true, persistent = true;
   /// Whether items end in the next one (--overlap-tiles).
   bool overlapTiles = false;
+  std::string scheduler; ///< auto, static or dynamic; empty: auto
   /// Registers of a thread beside those that the model counts.
   int64_t moreRegisters = 0;
 };

@@ -42,6 +42,8 @@ LogicalResult fa::describeFigures(DictionaryAttr figures,
   // The budgets of its roles take all registers of a multiprocessor.
   if (figures.contains("persistent"))
     launch["blocks_per_sm"] = 1;
+  if (figures.contains("counter"))
+    launch["counter"] = true;
   if (figures.contains("follows"))
     launch["follows"] = true;
   if (figures.contains("prepares"))

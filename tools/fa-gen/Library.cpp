@@ -63,7 +63,7 @@ static std::string hashOf(const KernelRequest &request) {
         request.maxRows, int64_t(request.isTrial),
         int64_t(overrides.overlapTiles)})
     text += " " + std::to_string(value);
-  text += " " + overrides.rescale;
+  text += " " + overrides.rescale + " " + overrides.scheduler;
   llvm::XXH128_hash_t hash = llvm::xxh3_128bits(llvm::ArrayRef(
       reinterpret_cast<const uint8_t *>(text.data()), text.size()));
   return llvm::formatv("{0:x-16}{1:x-16}", hash.high64, hash.low64).str();

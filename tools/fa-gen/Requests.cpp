@@ -24,7 +24,8 @@ static bool choosesRows(const Choices &choices) {
 static bool choosesAll(const Choices &choices) {
   return choosesRows(choices) && choices.lengths.empty() &&
          choices.overrides.bc == 0 && choices.overrides.stages == 0 &&
-         choices.overrides.rescale.empty();
+         choices.overrides.rescale.empty() &&
+         choices.overrides.scheduler.empty();
 }
 
 /// Adds kernels of `spec` by each step that makes them.

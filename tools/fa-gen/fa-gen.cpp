@@ -118,6 +118,16 @@ static cl::opt<bool>
                           "beginning of the next"),
                  cl::cat(category));
 
+static cl::opt<std::string, true> schedulerOption(
+    "scheduler", cl::location(overrides.scheduler),
+    cl::value_desc("auto|static|dynamic"),
+    cl::desc(
+        "of fa3's kernels, which thread block runs which work items: known "
+        "before, whichever is free (which needs a few bytes of "
+        "workspace), or that where memory says how long they are, as with "
+        "packed sequences and lists of blocks (auto)"),
+    cl::cat(category));
+
 static cl::list<std::string>
     lengths("lengths", cl::CommaSeparated, cl::value_desc("any|short|decode"),
             cl::desc("how many queries the kernels are meant for: any number, "
@@ -242,6 +252,15 @@ static LogicalResult checkRescale() {
                   "', expected always, lazy, first-max or auto");
 }
 
+static LogicalResult checkScheduler() {
+  StringRef scheduler = overrides.scheduler;
+  if (scheduler.empty() || scheduler == "auto" || scheduler == "static" ||
+      scheduler == "dynamic")
+    return success();
+  return failWith("unknown scheduler '" + scheduler +
+                  "', expected auto, static or dynamic");
+}
+
 /// This machine's GPUs; without any, one of before Hopper and Hopper.
 static FailureOr<std::vector<std::string>> chooseArchs() {
   std::vector<std::string> gpus = findLocalGpus(), names;
@@ -302,13 +321,15 @@ static LogicalResult checkOptions() {
   bool isByHand = ablation || !pipelines.empty() || !lengths.empty() ||
                   overrides.br || overrides.bc || overrides.teams ||
                   overrides.stages || !overrides.rescale.empty() ||
-                  overlapTiles;
+                  !overrides.scheduler.empty() || overlapTiles;
   if ((candidates || tune) && isByHand)
-    return failWith((candidates ? "--candidates" : "--tune") +
-                    llvm::Twine(" tries schedules: leave --ablation, "
-                                "--pipelines, --lengths, --br, --bc, --teams, "
-                                "--stages, --rescale and --overlap-tiles out"));
-  return checkRescale();
+    return failWith(
+        (candidates ? "--candidates" : "--tune") +
+        llvm::Twine(" tries schedules: leave --ablation, "
+                    "--pipelines, --lengths, --br, --bc, --teams, "
+                    "--stages, --rescale, --scheduler and --overlap-tiles "
+                    "out"));
+  return success(succeeded(checkRescale()) && succeeded(checkScheduler()));
 }
 
 /// Makes the folder of the page on the kernels, before any is made.

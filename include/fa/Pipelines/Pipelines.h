@@ -123,6 +123,11 @@ struct PipelineOptions : public mlir::PassPipelineOptions<PipelineOptions> {
       *this, "persistent",
       llvm::cl::desc("of --fa3, thread blocks that run many work items"),
       llvm::cl::init(true)};
+  Option<std::string> scheduler{
+      *this, "scheduler",
+      llvm::cl::desc("of --fa3, which block runs which items: static, dynamic, "
+                     "or auto, which chooses (default: auto)"),
+      llvm::cl::init("auto")};
   Option<bool> overlapTiles{
       *this, "overlap-tiles",
       llvm::cl::desc("of --fa3, the end of a work item beside the beginning of "

@@ -31,6 +31,9 @@ struct HopperRole {
   std::optional<int64_t> registers;
   bool isLoader = false; ///< does nothing but fill rings: one thread runs it
   bool marks = false;    ///< marks work items
+  /// How many numbers of items it was told in the works so far, i32; null:
+  /// none.
+  mlir::Value told;
 };
 
 /// The stages of a `cta.ring`, or the tile of a `cta.load`, in shared memory.
@@ -68,6 +71,29 @@ struct Marks {
   int64_t items = 0;    ///< the marks, a byte each
 };
 
+/// How a thread tells the roles which items the block has: places in bytes from
+/// shared memory's beginning.
+struct Handout {
+  mlir::Value
+      counter;       ///< the parameter: two words of global memory, at first 0
+  mlir::Value items; ///< i32: how many there are
+  /// The extents of the works, in which order numbers of items run through
+  /// them, and in groups of how many (i32 or null).
+  llvm::SmallVector<mlir::Value> extents;
+  cta::WorkOrder kind = cta::WorkOrder::Natural;
+  mlir::Value group;
+  int64_t readers = 0; ///< warps that are told
+  int64_t wanted = 0;  ///< an mbarrier: the role that loads wants the next item
+  int64_t full = 0;    ///< mbarriers of the slots: an item is there
+  int64_t empty = 0;   ///< and was read
+  int64_t told = 0;    ///< the slots' coordinates
+  int64_t handed = 0;  ///< those that were handed out, a word each
+};
+/// So many items may be on their way to the slowest reader.
+inline constexpr int64_t kHandoutSlots = 2;
+/// An item may have so many coordinates.
+inline constexpr int64_t kMaxHandedCoordinates = 4;
+
 /// The kernel being lowered.
 struct HopperKernel : Kernel {
   llvm::SmallVector<HopperRole> roles;
@@ -79,12 +105,16 @@ struct HopperKernel : Kernel {
   llvm::DenseMap<mlir::Operation *, int64_t> barriers;
   /// The products that may be in flight after each wait.
   llvm::DenseMap<mlir::Operation *, int64_t> pending;
-  std::optional<Marks> marks; ///< none where no item is marked
+  std::optional<Marks> marks;     ///< none where no item is marked
+  std::optional<Handout> handout; ///< none where shares are fixed
   int64_t barrierBytes = 0;
 
   bool hasRoles() const { return roles.size() > 1; }
   /// The role that `op` stands in.
   const HopperRole &getRole(mlir::Operation *op) const;
+  HopperRole &getRole(mlir::Operation *op) {
+    return const_cast<HopperRole &>(std::as_const(*this).getRole(op));
+  }
 };
 
 /// Whether the sm_90 form can take `func`: all teams are warpgroups.
@@ -154,6 +184,21 @@ mlir::Value buildHasMarks(mlir::ImplicitLocOpBuilder &b,
 mlir::Value buildIsMarked(mlir::ImplicitLocOpBuilder &b,
                           const HopperKernel &kernel, const HopperRole &role,
                           mlir::Value number);
+
+/// Gives `handout` its place from byte `offset` on; returns the byte behind it.
+int64_t placeHandout(Handout &handout, int64_t offset);
+/// Adds the counter as a parameter of the kernel, if items are handed out.
+void addCounter(HopperKernel &kernel);
+/// As `buildItems`, where items go to whichever block is free: those of `role`,
+/// or of a marked `work` the same once more.
+BlockItem buildHandedItems(mlir::ImplicitLocOpBuilder &b,
+                           const HopperKernel &kernel, HopperRole &role,
+                           cta::WorkOp work, mlir::ValueRange inits);
+
+/// Puts where `b` is, in the branch of `loader`'s threads, what tells the roles
+/// which items they have.
+void buildTeller(mlir::ImplicitLocOpBuilder &b, const HopperKernel &kernel,
+                 const HopperRole &loader);
 
 /// One lane arrives for its warp at the mbarrier at `address` (i32).
 void arriveForWarp(mlir::ImplicitLocOpBuilder &b, const Kernel &kernel,

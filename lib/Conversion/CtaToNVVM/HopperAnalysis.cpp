@@ -216,10 +216,27 @@ static LogicalResult checkLoad(HopperKernel &kernel, cta::LoadOp op) {
                        op.getTile().getType());
 }
 
-/// A dynamic order would need a counter in global memory.
-static LogicalResult checkWork(cta::WorkOp op) {
-  if (op.getOrder().getPersistence() == cta::Persistence::Dynamic)
-    return op.emitOpError("has no sm_90 form with the order ") << op.getOrder();
+/// Items are handed out by the thread that loads.
+static LogicalResult checkWork(HopperKernel &kernel, cta::WorkOp op) {
+  if (op.getOrder().getPersistence() != cta::Persistence::Dynamic)
+    return success();
+  if (llvm::count_if(kernel.roles,
+                     [](const HopperRole &role) { return role.isLoader; }) != 1)
+    return op.emitOpError("has no sm_90 form with the order ")
+           << op.getOrder()
+           << " where not one role does nothing but load (--specialize-warps)";
+  for (Value extent : op.getExtents())
+    if (extent.getParentRegion() != &kernel.func.getBody())
+      return op.emitOpError("has no sm_90 form with the order ")
+             << op.getOrder()
+             << " where extents are not computed outside of the roles";
+  if (int64_t(op.getExtents().size()) > kMaxHandedCoordinates)
+    return op.emitOpError("has no sm_90 form with the order ")
+           << op.getOrder() << " and more than " << kMaxHandedCoordinates
+           << " coordinates";
+  kernel.handout.emplace();
+  for (const HopperRole &role : kernel.roles)
+    kernel.handout->readers += role.isLoader ? 1 : role.teams * kGroupWarps;
   return success();
 }
 
@@ -247,7 +264,7 @@ LogicalResult fa::analyseHopper(HopperKernel &kernel) {
       checked = checkTransfer(copy, copy.getSource(), copy.getIndices(),
                               copy.getTile().getType());
     else if (auto work = dyn_cast<cta::WorkOp>(op))
-      checked = checkWork(work);
+      checked = checkWork(kernel, work);
     else if (auto branch = dyn_cast<cta::IfAnyOp>(op))
       checked = checkBranch(branch, kernel);
     else if (isa<cta::AnyOp>(op) && kernel.hasRoles())

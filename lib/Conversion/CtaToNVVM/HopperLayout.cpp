@@ -78,6 +78,8 @@ static LogicalResult placeStagings(HopperKernel &kernel) {
   }
   if (kernel.marks)
     kernel.barrierBytes = placeMarks(*kernel.marks, kernel.barrierBytes);
+  if (kernel.handout)
+    kernel.barrierBytes = placeHandout(*kernel.handout, kernel.barrierBytes);
   kernel.sharedBytes = llvm::alignTo(kernel.barrierBytes, kTileAlignment);
   for (auto &[op, staging] : kernel.stagings) {
     int64_t count = staging.stages * staging.copies;

@@ -127,6 +127,7 @@ static LogicalResult lowerToHopper(gpu::GPUFuncOp func) {
   if (failed(analyseHopper(kernel)) || failed(checkMath(func)) ||
       failed(layOutHopper(kernel)))
     return failure();
+  addCounter(kernel);
   addTensorMaps(kernel);
   // 2. Threads and coordinates instead of work; barriers instead of rings; and
   // branches instead of roles, which everything before tells apart.

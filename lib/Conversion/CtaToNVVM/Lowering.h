@@ -109,16 +109,26 @@ void setLaunchAttributes(Kernel &kernel);
 struct BlockItem {
   llvm::SmallVector<mlir::Value> coordinates; ///< of index type
   mlir::Value number; ///< i32: how many the block has run before it
-  /// Over the block's items; null where it runs one.
-  mlir::scf::ForOp loop;
+  /// What the loop over the block's items carries, inside of it and behind it,
+  /// and its terminator, which does not yield that yet. Null and empty where
+  /// the block runs one item.
+  llvm::SmallVector<mlir::Value> carried, results;
+  mlir::Operation *yield = nullptr;
 };
 
 /// The block's work item. Where the block runs many, makes a loop over them and
-/// moves `b` into it; the loop carries `inits`, and has no terminator yet if
-/// there are any. `group` (i32 or null) is how many of the coordinates after
-/// the first run before the first one does.
+/// moves `b` into it; the loop carries `inits`. `group` (i32 or null) is how
+/// many of the coordinates after the first run before the first one does.
 BlockItem buildItems(mlir::ImplicitLocOpBuilder &b, cta::WorkOp work,
                      mlir::Value group, mlir::ValueRange inits = {});
+/// How many items of these extents there are, i32.
+mlir::Value buildItemCount(mlir::ImplicitLocOpBuilder &b,
+                           mlir::ValueRange extents);
+/// The coordinates, of index type, of item number `item` (i32) of these extents
+/// in the order `kind`.
+llvm::SmallVector<mlir::Value>
+buildCoordinates(mlir::ImplicitLocOpBuilder &b, mlir::ValueRange extents,
+                 cta::WorkOrder kind, mlir::Value item, mlir::Value group);
 /// The same for the `group_bytes` of the work's order, from the sizes of the
 /// memrefs that loops in `work` copy from; null where there is none.
 mlir::Value buildGroup(mlir::ImplicitLocOpBuilder &b, cta::WorkOp work);

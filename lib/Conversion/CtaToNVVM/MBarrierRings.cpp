@@ -239,6 +239,8 @@ void BarrierRings::expand(Operation *op, Cursors &cursors) {
     expandLoad(load, cursors);
   else if (auto loop = dyn_cast<scf::ForOp>(op))
     carryThroughLoop(rewriter, loop, kernel, cursors, expandInside);
+  else if (auto loop = dyn_cast<scf::WhileOp>(op))
+    carryThroughWhile(rewriter, loop, kernel, cursors, expandInside);
   else if (isa<scf::IfOp, cta::IfAnyOp>(op))
     carryThroughBranch(rewriter, op, cursors, expandInside);
   else if (auto inner = dyn_cast<cta::RoleOp>(op))

@@ -87,14 +87,14 @@ static std::optional<int64_t> countAdvances(Block &block, const Side &side,
   return count % modulus;
 }
 
-/// What of the cursors `loop` must carry.
-static SmallVector<CursorPart> findCarried(scf::ForOp loop,
+/// What of the cursors `loop`, whose round is `body`, must carry.
+static SmallVector<CursorPart> findCarried(Operation *loop, Block &body,
                                            const HopperKernel &kernel) {
   SmallVector<CursorPart> carried;
   for (const Side &side : findMoved(loop)) {
     int64_t stages = kernel.stagings.find(std::get<0>(side))->second.stages;
     auto returns = [&](int64_t modulus) {
-      return countAdvances(*loop.getBody(), side, modulus) == 0;
+      return countAdvances(body, side, modulus) == 0;
     };
     if (stages > 1 && !returns(stages))
       carried.push_back({side, &Cursor::stage});
@@ -107,7 +107,7 @@ static SmallVector<CursorPart> findCarried(scf::ForOp loop,
 void fa::carryThroughLoop(RewriterBase &rewriter, scf::ForOp loop,
                           const HopperKernel &kernel, Cursors &cursors,
                           BlockExpander expand) {
-  SmallVector<CursorPart> carried = findCarried(loop, kernel);
+  SmallVector<CursorPart> carried = findCarried(loop, *loop.getBody(), kernel);
   SmallVector<Value> inits;
   for (auto [side, part] : carried)
     inits.push_back(cursors[side].*part);
@@ -125,6 +125,51 @@ void fa::carryThroughLoop(RewriterBase &rewriter, scf::ForOp loop,
   for (auto [n, part] : llvm::enumerate(carried)) {
     loop.getBody()->getTerminator()->setOperand(first + n, inside[part.first].*
                                                                part.second);
+    cursors[part.first].*part.second = loop.getResult(first + n);
+  }
+}
+
+/// Makes `loop` again with `inits` carried behind what it carries already; its
+/// second region does not yield them yet.
+static scf::WhileOp growWhile(RewriterBase &rewriter, scf::WhileOp loop,
+                              ValueRange inits) {
+  rewriter.setInsertionPoint(loop);
+  SmallVector<Value> operands(loop.getInits());
+  llvm::append_range(operands, inits);
+  SmallVector<Type> results(loop.getResultTypes());
+  llvm::append_range(results, inits.getTypes());
+  auto grown = scf::WhileOp::create(rewriter, loop.getLoc(), results, operands);
+  grown.getBefore().takeBody(loop.getBefore());
+  grown.getAfter().takeBody(loop.getAfter());
+  for (Value init : inits) {
+    Value argument =
+        grown.getBeforeBody()->addArgument(init.getType(), loop.getLoc());
+    grown.getAfterBody()->addArgument(init.getType(), loop.getLoc());
+    grown.getConditionOp().getArgsMutable().append(argument);
+  }
+  rewriter.replaceOp(loop, grown.getResults().take_front(loop.getNumResults()));
+  return grown;
+}
+
+void fa::carryThroughWhile(RewriterBase &rewriter, scf::WhileOp loop,
+                           const HopperKernel &kernel, Cursors &cursors,
+                           BlockExpander expand) {
+  SmallVector<CursorPart> carried =
+      findCarried(loop, *loop.getAfterBody(), kernel);
+  SmallVector<Value> inits;
+  for (auto [side, part] : carried)
+    inits.push_back(cursors[side].*part);
+  size_t first = loop.getNumResults();
+  loop = growWhile(rewriter, loop, inits);
+  Cursors inside = cursors;
+  for (auto [n, part] : llvm::enumerate(carried))
+    inside[part.first].*part.second =
+        loop.getAfterBody()->getArgument(first + n);
+  expand(*loop.getAfterBody(), inside);
+  Operation *yield = loop.getYieldOp();
+  for (auto [n, part] : llvm::enumerate(carried)) {
+    yield->insertOperands(yield->getNumOperands(),
+                          inside[part.first].*part.second);
     cursors[part.first].*part.second = loop.getResult(first + n);
   }
 }

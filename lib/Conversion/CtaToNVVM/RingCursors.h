@@ -48,6 +48,12 @@ void carryThroughLoop(mlir::RewriterBase &rewriter, mlir::scf::ForOp loop,
                       const HopperKernel &kernel, Cursors &cursors,
                       BlockExpander expand);
 
+/// The same where the loop ends when its first region, which has no rings,
+/// says so.
+void carryThroughWhile(mlir::RewriterBase &rewriter, mlir::scf::WhileOp loop,
+                       const HopperKernel &kernel, Cursors &cursors,
+                       BlockExpander expand);
+
 /// Expands the regions of `op`, a branch, which is made again with results for
 /// what its ways leave different of `cursors`.
 void carryThroughBranch(mlir::RewriterBase &rewriter, mlir::Operation *op,

@@ -69,6 +69,14 @@ static void buildBarriers(HopperKernel &kernel, ImplicitLocOpBuilder &b) {
           }
         if (kernel.marks)
           initialize(inner, kernel.marks->barrier, kernel.marks->arrivals);
+        if (kernel.handout)
+          initialize(inner, kernel.handout->wanted, 1);
+        if (kernel.handout)
+          for (int64_t n = 0; n < kHandoutSlots; ++n) {
+            initialize(inner, kernel.handout->full + n * kBarrierBytes, 1);
+            initialize(inner, kernel.handout->empty + n * kBarrierBytes,
+                       kernel.handout->readers);
+          }
         NVVM::FenceMbarrierInitOp::create(inner);
       });
   if (kernel.marks)
@@ -159,36 +167,52 @@ static Value widenCarried(ImplicitLocOpBuilder &b, Value value, Type type) {
   return arith::IndexCastOp::create(b, type, value);
 }
 
-/// Gives `loop`, over the items of `work`, the terminator that carries what
-/// `work` yields, and its results for those of `work`. Returns what stands for
-/// the carried arguments inside, where `b` is.
+/// Has the loop over the items of `work` carry what `work` yields, and stand
+/// for its results. Returns what the carried arguments are inside, where `b`
+/// is.
 static SmallVector<Value> carryItems(ImplicitLocOpBuilder &b, cta::WorkOp work,
-                                     scf::ForOp loop) {
+                                     const BlockItem &item) {
   if (work.getInits().empty())
     return {};
-  auto end = ImplicitLocOpBuilder::atBlockEnd(work.getLoc(), loop.getBody());
+  // What follows comes in front of what is yielded.
+  Operation *last = b.getInsertionPoint()->getPrevNode();
+  ImplicitLocOpBuilder end(work.getLoc(), item.yield);
   SmallVector<Value> next;
   for (Value value : work.getBody().front().getTerminator()->getOperands())
     next.push_back(narrowCarried(end, value));
-  // What follows comes in front of it.
-  b.setInsertionPoint(scf::YieldOp::create(end, next));
+  item.yield->insertOperands(item.yield->getNumOperands(), next);
+  if (last)
+    b.setInsertionPointAfter(last);
+  else
+    b.setInsertionPointToStart(item.yield->getBlock());
 
   ImplicitLocOpBuilder after(work.getLoc(), work->getContext());
-  after.setInsertionPointAfter(loop);
+  after.setInsertionPointAfter(item.yield->getParentOp());
   SmallVector<Value> carried;
-  for (auto [result, argument, value] : llvm::zip_equal(
-           work.getResults(), loop.getRegionIterArgs(), loop.getResults())) {
+  for (auto [result, argument, value] :
+       llvm::zip_equal(work.getResults(), item.carried, item.results)) {
     result.replaceAllUsesWith(widenCarried(after, value, result.getType()));
     carried.push_back(widenCarried(b, argument, result.getType()));
   }
   return carried;
 }
 
+/// Notes which items are handed out: those of `work`, as of all works of the
+/// kernel.
+static void describeHandedItems(HopperKernel &kernel, cta::WorkOp work) {
+  // Outside of the roles, for all of them.
+  ImplicitLocOpBuilder b(work.getLoc(), kernel.roles.front().op);
+  Handout &handout = *kernel.handout;
+  llvm::append_range(handout.extents, work.getExtents());
+  handout.items = buildItemCount(b, work.getExtents());
+  handout.kind = work.getOrder().getKind();
+  handout.group = buildGroup(b, work);
+}
+
 /// Replaces `work` by the block's items, or those that are marked. `group`:
 /// what `buildGroup` said.
-static void expandWork(const HopperKernel &kernel, cta::WorkOp work,
-                       Value group) {
-  const HopperRole &role = kernel.getRole(work);
+static void expandWork(HopperKernel &kernel, cta::WorkOp work, Value group) {
+  HopperRole &role = kernel.getRole(work);
   bool isMarked = work.getMarked();
   if (isMarked && !kernel.marks)
     return work.erase();
@@ -206,9 +230,12 @@ static void expandWork(const HopperKernel &kernel, cta::WorkOp work,
   SmallVector<Value> inits;
   for (Value init : work.getInits())
     inits.push_back(narrowCarried(b, init));
-  BlockItem item = buildItems(b, work, group, inits);
+  bool isHandedOut =
+      work.getOrder().getPersistence() == cta::Persistence::Dynamic;
+  BlockItem item = isHandedOut ? buildHandedItems(b, kernel, role, work, inits)
+                               : buildItems(b, work, group, inits);
   SmallVector<Value> arguments(item.coordinates);
-  llvm::append_range(arguments, carryItems(b, work, item.loop));
+  llvm::append_range(arguments, carryItems(b, work, item));
   if (isMarked)
     enterBranch(b, buildIsMarked(b, kernel, role, item.number));
   work->moveBefore(b.getInsertionBlock(), b.getInsertionPoint());
@@ -237,6 +264,8 @@ void fa::buildHopperFrame(HopperKernel &kernel) {
     ImplicitLocOpBuilder before(work.getLoc(), work);
     works.push_back({work, buildGroup(before, work)});
   });
+  if (kernel.handout)
+    describeHandedItems(kernel, works.front().first);
   for (auto [work, group] : works)
     expandWork(kernel, work, group);
   unrollTeamLoops(kernel.func);
@@ -286,6 +315,8 @@ static void placeRole(ImplicitLocOpBuilder &b, HopperKernel &kernel,
   Block *block = b.getInsertionBlock();
   auto place = b.getInsertionPoint();
   if (role.isLoader) {
+    if (kernel.handout)
+      buildTeller(b, kernel, role);
     int64_t thread = role.firstTeam * kernel.warps * kWarpThreads;
     auto guard = scf::IfOp::create(b, isEqual(b, kernel.thread, thread),
                                    /*withElseRegion=*/false);

@@ -54,11 +54,12 @@ static Value multiplyAll(ImplicitLocOpBuilder &b, ValueRange extents) {
 }
 
 /// The first coordinate, and the number that the others stand for.
-static std::pair<Value, Value>
-splitGroup(ImplicitLocOpBuilder &b, cta::WorkOp work, Value item, Value group) {
+static std::pair<Value, Value> splitGroup(ImplicitLocOpBuilder &b,
+                                          ValueRange extents, Value item,
+                                          Value group) {
   I32Builder i{b};
-  Value first = i.fromIndex(work.getExtents().front());
-  Value others = multiplyAll(b, work.getExtents().drop_front());
+  Value first = i.fromIndex(extents.front());
+  Value others = multiplyAll(b, extents.drop_front());
   Value items = arith::MulIOp::create(b, first, group);
   Value number = arith::DivUIOp::create(b, item, items);
   Value inGroup =
@@ -73,22 +74,25 @@ splitGroup(ImplicitLocOpBuilder &b, cta::WorkOp work, Value item, Value group) {
   return {coordinate, i.add(before, other)};
 }
 
-/// The coordinates of work item number `item`.
-static SmallVector<Value> buildCoordinates(ImplicitLocOpBuilder &b,
-                                           cta::WorkOp work, Value item,
-                                           Value group) {
+Value fa::buildItemCount(ImplicitLocOpBuilder &b, ValueRange extents) {
+  return multiplyAll(b, extents);
+}
+
+SmallVector<Value> fa::buildCoordinates(ImplicitLocOpBuilder &b,
+                                        ValueRange extents, cta::WorkOrder kind,
+                                        Value item, Value group) {
   I32Builder i{b};
   SmallVector<Value> coordinates;
   if (group) {
-    auto [first, others] = splitGroup(b, work, item, group);
+    auto [first, others] = splitGroup(b, extents, item, group);
     coordinates.push_back(first);
-    appendCoordinates(b, work.getExtents().drop_front(), others, coordinates);
+    appendCoordinates(b, extents.drop_front(), others, coordinates);
   } else {
-    appendCoordinates(b, work.getExtents(), item, coordinates);
+    appendCoordinates(b, extents, item, coordinates);
   }
-  if (work.getOrder().getKind() == cta::WorkOrder::LPT)
+  if (kind == cta::WorkOrder::LPT)
     coordinates[0] = arith::SubIOp::create(
-        b, i.add(i.fromIndex(work.getExtents().front()), -1), coordinates[0]);
+        b, i.add(i.fromIndex(extents.front()), -1), coordinates[0]);
   for (Value &coordinate : coordinates)
     coordinate = widen(b, coordinate);
   return coordinates;
@@ -118,12 +122,19 @@ Value fa::buildGroup(ImplicitLocOpBuilder &b, cta::WorkOp work) {
                                 others);
 }
 
-/// Puts the block's loop where `b` is, and `b` into the loop.
-static scf::ForOp buildLoop(ImplicitLocOpBuilder &b, Value first, Value end,
-                            Value step, ValueRange inits) {
+/// Puts the block's loop where `b` is, and `b` into the loop, which `item` is
+/// told of. Returns its counter.
+static Value buildLoop(ImplicitLocOpBuilder &b, Value first, Value end,
+                       Value step, ValueRange inits, BlockItem &item) {
   auto loop = scf::ForOp::create(b, first, end, step, inits);
-  b.setInsertionPointToStart(loop.getBody());
-  return loop;
+  b.setInsertionPointToEnd(loop.getBody());
+  item.yield =
+      inits.empty() ? loop.getBody()->getTerminator() : scf::YieldOp::create(b);
+  item.carried.assign(loop.getRegionIterArgs().begin(),
+                      loop.getRegionIterArgs().end());
+  llvm::append_range(item.results, loop.getResults());
+  b.setInsertionPoint(item.yield);
+  return loop.getInductionVar();
 }
 
 /// The block's share of items by `Order`.
@@ -135,34 +146,39 @@ static BlockItem buildShare(ImplicitLocOpBuilder &b, cta::WorkOp work,
   auto expr = [&](Value value) { return I32Expr{&b, value}; };
   Order<I32Expr> order(expr(i.fromIndex(work.getExtents().front())),
                        expr(multiplyAll(b, others)), expr(blocks));
-  scf::ForOp loop = buildLoop(b, i.constant(0), order.count(expr(block)).value,
-                              i.constant(1), inits);
-  Value number = loop.getInductionVar();
-  auto [first, other] = order.get(expr(block), expr(number));
-  SmallVector<Value> coordinates{first.value};
-  appendCoordinates(b, others, other.value, coordinates);
-  for (Value &coordinate : coordinates)
+  BlockItem item;
+  item.number = buildLoop(b, i.constant(0), order.count(expr(block)).value,
+                          i.constant(1), inits, item);
+  auto [first, other] = order.get(expr(block), expr(item.number));
+  item.coordinates = {first.value};
+  appendCoordinates(b, others, other.value, item.coordinates);
+  for (Value &coordinate : item.coordinates)
     coordinate = widen(b, coordinate);
-  return {coordinates, number, loop};
+  return item;
 }
 
 BlockItem fa::buildItems(ImplicitLocOpBuilder &b, cta::WorkOp work, Value group,
                          ValueRange inits) {
   Value block = NVVM::BlockIdXOp::create(b, b.getI32Type());
-  if (work.getOrder().getPersistence() == cta::Persistence::None)
-    return {buildCoordinates(b, work, block, group), I32Builder{b}.constant(0),
-            scf::ForOp()};
+  BlockItem item;
+  cta::WorkOrder kind = work.getOrder().getKind();
+  if (work.getOrder().getPersistence() == cta::Persistence::None) {
+    item.coordinates =
+        buildCoordinates(b, work.getExtents(), kind, block, group);
+    item.number = I32Builder{b}.constant(0);
+    return item;
+  }
   Value blocks = NVVM::GridDimXOp::create(b, b.getI32Type());
-  if (work.getOrder().getKind() == cta::WorkOrder::Balanced)
+  if (kind == cta::WorkOrder::Balanced)
     return buildShare<BalancedOrder>(b, work, block, blocks, inits);
-  if (work.getOrder().getKind() == cta::WorkOrder::Paired)
+  if (kind == cta::WorkOrder::Paired)
     return buildShare<PairedOrder>(b, work, block, blocks, inits);
-  if (work.getOrder().getKind() == cta::WorkOrder::Mirrored)
+  if (kind == cta::WorkOrder::Mirrored)
     return buildShare<MirroredOrder>(b, work, block, blocks, inits);
-  Value items = multiplyAll(b, work.getExtents());
-  scf::ForOp loop = buildLoop(b, block, items, blocks, inits);
-  Value item = loop.getInductionVar();
-  Value number =
-      arith::DivUIOp::create(b, arith::SubIOp::create(b, item, block), blocks);
-  return {buildCoordinates(b, work, item, group), number, loop};
+  Value place = buildLoop(b, block, buildItemCount(b, work.getExtents()),
+                          blocks, inits, item);
+  item.number =
+      arith::DivUIOp::create(b, arith::SubIOp::create(b, place, block), blocks);
+  item.coordinates = buildCoordinates(b, work.getExtents(), kind, place, group);
+  return item;
 }

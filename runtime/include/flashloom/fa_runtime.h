@@ -176,10 +176,11 @@ typedef struct fa_forward_params {
   const fa_extra *extras;
   size_t num_extras;
   /** Device memory for what a kernel of several launches leaves from one to the
-   * next, at least as many bytes as fa_forward_workspace says; address a
-   * multiple of 16. May be NULL where that is 0. Its contents have no meaning
-   * before and after, but for FA_REUSE_LISTS, and nobody else may use it until
-   * the launches are done. Since version 0.3. */
+   * next, and for what its blocks tell each other, at least as many bytes as
+   * fa_forward_workspace says; address a multiple of 16. May be NULL where that
+   * is 0. Its contents have no meaning before and after, but for
+   * FA_REUSE_LISTS, and nobody else may use it until the launches are done.
+   * Since version 0.3. */
   void *workspace;
   size_t workspace_bytes;
   /** The parts that the keys are split into, where the kernel splits them: 0 is

@@ -1,10 +1,13 @@
 // Work inside of roles may be many items a block; work that starts the roles is left.
-// RUN: fa-opt %s --persistent --verify-diagnostics | FileCheck %s --check-prefixes=CHECK,STATIC
-// RUN: fa-opt %s --persistent="dynamic=true group-bytes=4096" 2>/dev/null | FileCheck %s --check-prefixes=CHECK,DYNAMIC
+// RUN: fa-opt %s --persistent=scheduler=static --verify-diagnostics | FileCheck %s --check-prefixes=CHECK,STATIC
+// RUN: fa-opt %s --persistent 2>/dev/null | FileCheck %s --check-prefixes=CHECK,AUTO
+// RUN: fa-opt %s --persistent="scheduler=dynamic group-bytes=4096" 2>/dev/null | FileCheck %s --check-prefixes=CHECK,DYNAMIC
 
 // RUN: fa-opt %s --persistent=mirror-bytes=641 2>/dev/null | FileCheck %s --check-prefixes=CHECK,SMALLER
 
+// RUN: not fa-opt %s --persistent=scheduler=never 2>&1 | FileCheck %s --check-prefix=SCHEDULER
 // RUN: not fa-opt %s --persistent=group-bytes=-1 2>&1 | FileCheck %s --check-prefix=BYTES
+// SCHEDULER: expects a scheduler of auto, static or dynamic, but found 'never'
 // BYTES: error: expects group-bytes of at least 0, but found -1
 
 gpu.module @kernels {
@@ -45,9 +48,11 @@ gpu.module @kernels {
   }
 
   // Where an item's sequence is searched in a table by its number, items do not grow with it: both roles run pairs of
-  // neighbours. A table that is read at the number, as the lengths of caches are, changes nothing.
+  // neighbours, or what goes to whichever block is free. A table that is read at the number, as the lengths of caches are,
+  // changes nothing.
   // CHECK-LABEL: gpu.func @searched(
   // STATIC-COUNT-2: order(#cta.order<paired, persistent = static>)
+  // AUTO-COUNT-2: order(#cta.order<lpt, group_bytes = 33554432, persistent = dynamic>)
   gpu.func @searched(%n: index, %table: memref<?xindex>) kernel {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
@@ -70,6 +75,7 @@ gpu.module @kernels {
 
   // CHECK-LABEL: gpu.func @read(
   // STATIC: order(#cta.order<balanced, persistent = static>)
+  // AUTO: order(#cta.order<balanced, persistent = static>)
   gpu.func @read(%n: index, %table: memref<?xindex>) kernel {
     cta.role "load" teams(%w in 1) warps(4) {
       cta.work (%b, %h) in (%n, %n) order(#cta.order<lpt>) {
@@ -82,6 +88,7 @@ gpu.module @kernels {
   // Where lists say which blocks an item copies, its length is not known either: mirrored pairs, in both roles.
   // CHECK-LABEL: gpu.func @lists(
   // STATIC-COUNT-2: order(#cta.order<mirrored, persistent = static>)
+  // AUTO-COUNT-2: order(#cta.order<lpt, group_bytes = 33554432, persistent = dynamic>)
   gpu.func @lists(%n: index, %table: memref<?xindex>, %k: memref<?x64xbf16>) kernel {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index

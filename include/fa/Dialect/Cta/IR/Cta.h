@@ -39,6 +39,7 @@ namespace fa::cta {
 constexpr llvm::StringLiteral kExtentsAttr = "cta.extents";
 constexpr llvm::StringLiteral kSharedBytesAttr = "cta.shared_bytes";
 constexpr llvm::StringLiteral kMinCtasAttr = "cta.min_ctas";
+constexpr llvm::StringLiteral kCounterAttr = "cta.counter";
 constexpr llvm::StringLiteral kTensorMapsAttr = "cta.tensor_maps";
 /// The stages of rings, on the kernel or on one load.
 constexpr llvm::StringLiteral kStagesAttr = "cta.stages";
