@@ -126,23 +126,33 @@ static SmallVector<Value> beTold(ImplicitLocOpBuilder &b,
     arrive(b, I32Builder{b}.add(kernel.shared, handout.wanted));
   waitForPhase(b, slotAddress(b, kernel, place, handout.full, kBarrierBytes),
                buildParity(b, place));
-  SmallVector<Value> coordinates;
-  for (size_t n = 0; n < count; ++n)
-    coordinates.push_back(LLVM::LoadOp::create(
-        b, b.getI32Type(), toldPointer(b, kernel, place, n)));
-  Value empty = slotAddress(b, kernel, place, handout.empty, kBarrierBytes);
-  if (role.isLoader) {
-    arrive(b, empty);
+  auto read = [&](ImplicitLocOpBuilder &at) {
+    SmallVector<Value> coordinates;
+    for (size_t n = 0; n < count; ++n)
+      coordinates.push_back(LLVM::LoadOp::create(
+          at, at.getI32Type(), toldPointer(at, kernel, place, n)));
+    arrive(at, slotAddress(at, kernel, place, handout.empty, kBarrierBytes));
     return coordinates;
-  }
-  // So ptxas learns that they are the same for all.
-  for (Value &coordinate : coordinates)
-    coordinate = NVVM::ReduxOp::create(b, b.getI32Type(), coordinate,
-                                       NVVM::ReduxKind::MAX,
-                                       I32Builder{b}.constant(0xffffffff));
-  // All threads have read before one of them says so.
-  NVVM::SyncWarpOp::create(b, I32Builder{b}.constant(0xffffffff));
-  arriveForWarp(b, kernel, empty);
+  };
+  if (role.isLoader)
+    return read(b);
+  // One lane reads for its warp. The largest of what it has read and of what is
+  // less than any coordinate is the same for all, and ptxas knows.
+  Value none = I32Builder{b}.constant(-1);
+  SmallVector<Type> types(count, b.getI32Type());
+  auto branch = scf::IfOp::create(b, types, isEqual(b, kernel.lane, 0),
+                                  /*withElseRegion=*/true);
+  auto then =
+      ImplicitLocOpBuilder::atBlockBegin(b.getLoc(), branch.thenBlock());
+  scf::YieldOp::create(then, read(then));
+  auto otherwise =
+      ImplicitLocOpBuilder::atBlockBegin(b.getLoc(), branch.elseBlock());
+  scf::YieldOp::create(otherwise, SmallVector<Value>(count, none));
+  SmallVector<Value> coordinates;
+  for (Value coordinate : branch.getResults())
+    coordinates.push_back(NVVM::ReduxOp::create(
+        b, b.getI32Type(), coordinate, NVVM::ReduxKind::MAX,
+        I32Builder{b}.constant(0xffffffff)));
   return coordinates;
 }
 

@@ -50,12 +50,16 @@
 // CHECK:   arith.cmpi sge, %{{.*}}, %c0_i32 : i32
 // CHECK: nvvm.setmaxregister increase 240
 
-// 3. Teams that compute: each warp has read before it says so.
+// 3. Teams that compute: one lane of a warp reads, and says that it has.
 // CHECK: scf.while
 // CHECK:   nvvm.mbarrier.try_wait.parity
+// CHECK:   scf.if %{{.*}} -> (i32, i32, i32) {
+// CHECK-COUNT-3: llvm.load %{{.*}} : !llvm.ptr<3> -> i32
+// CHECK:     nvvm.mbarrier.arrive
+// CHECK:     scf.yield
+// CHECK:   } else {
+// CHECK:     scf.yield %c-1_i32, %c-1_i32, %c-1_i32
 // CHECK-COUNT-3: nvvm.redux.sync max
-// CHECK:   nvvm.bar.warp.sync
-// CHECK:   nvvm.mbarrier.arrive
 // CHECK:   scf.condition
 
 // LOADER: 'cta.work' op has no sm_90 form with the order #cta.order<natural, persistent = dynamic> where not one role does nothing but load (--specialize-warps)
