@@ -24,8 +24,10 @@
 using namespace fa;
 using namespace fa::bench;
 
-/// Calls between two waits for the GPU: fewer than a stream queues.
-static constexpr int kBatch = 256;
+/// Calls between two waits for the GPU, each of which may be three launches and
+/// the clearing of a counter: in all fewer than the 1024 that a stream queues,
+/// behind which the host would wait for a gate that it has to open itself.
+static constexpr int kBatch = 128;
 /// Rows of the problem.
 static constexpr int64_t kRows = 16;
 
