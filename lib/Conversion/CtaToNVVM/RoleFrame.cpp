@@ -261,8 +261,10 @@ void fa::buildHopperFrame(HopperKernel &kernel) {
   // stands in any of them: the groups come before the first is taken apart.
   SmallVector<std::pair<cta::WorkOp, Value>> works;
   kernel.func.walk([&](cta::WorkOp work) {
+    // What is handed out is taken apart outside of the roles, once.
     ImplicitLocOpBuilder before(work.getLoc(), work);
-    works.push_back({work, buildGroup(before, work)});
+    works.push_back(
+        {work, kernel.handout ? Value() : buildGroup(before, work)});
   });
   if (kernel.handout)
     describeHandedItems(kernel, works.front().first);

@@ -45,7 +45,7 @@ static void appendCoordinates(ImplicitLocOpBuilder &b, ValueRange extents,
   }
 }
 
-static Value multiplyAll(ImplicitLocOpBuilder &b, ValueRange extents) {
+Value fa::buildItemCount(ImplicitLocOpBuilder &b, ValueRange extents) {
   I32Builder i{b};
   Value product = i.constant(1);
   for (Value extent : extents)
@@ -59,7 +59,7 @@ static std::pair<Value, Value> splitGroup(ImplicitLocOpBuilder &b,
                                           Value group) {
   I32Builder i{b};
   Value first = i.fromIndex(extents.front());
-  Value others = multiplyAll(b, extents.drop_front());
+  Value others = buildItemCount(b, extents.drop_front());
   Value items = arith::MulIOp::create(b, first, group);
   Value number = arith::DivUIOp::create(b, item, items);
   Value inGroup =
@@ -72,10 +72,6 @@ static std::pair<Value, Value> splitGroup(ImplicitLocOpBuilder &b,
   Value other = arith::SubIOp::create(
       b, inGroup, arith::MulIOp::create(b, coordinate, size));
   return {coordinate, i.add(before, other)};
-}
-
-Value fa::buildItemCount(ImplicitLocOpBuilder &b, ValueRange extents) {
-  return multiplyAll(b, extents);
 }
 
 SmallVector<Value> fa::buildCoordinates(ImplicitLocOpBuilder &b,
@@ -117,7 +113,7 @@ Value fa::buildGroup(ImplicitLocOpBuilder &b, cta::WorkOp work) {
       arith::MaxUIOp::create(b, i.fromIndex(data.getSizes()[rowDim]), one);
   Value heads = arith::DivUIOp::create(
       b, i.constant(std::min<int64_t>(bytes / reread.bytes, INT32_MAX)), rows);
-  Value others = multiplyAll(b, work.getExtents().drop_front());
+  Value others = buildItemCount(b, work.getExtents().drop_front());
   return arith::MinUIOp::create(b, arith::MaxUIOp::create(b, heads, one),
                                 others);
 }
@@ -145,7 +141,7 @@ static BlockItem buildShare(ImplicitLocOpBuilder &b, cta::WorkOp work,
   ValueRange others = work.getExtents().drop_front();
   auto expr = [&](Value value) { return I32Expr{&b, value}; };
   Order<I32Expr> order(expr(i.fromIndex(work.getExtents().front())),
-                       expr(multiplyAll(b, others)), expr(blocks));
+                       expr(buildItemCount(b, others)), expr(blocks));
   BlockItem item;
   item.number = buildLoop(b, i.constant(0), order.count(expr(block)).value,
                           i.constant(1), inits, item);

@@ -515,22 +515,24 @@ def Persistent : Pass<"persistent"> {
     Level D to D. The grid becomes as large as the GPU, and each block runs many
     work items, in both roles the same, one after the other; so what a block
     needs once is done once, and the loading role is ahead of the computing one
-    from item to item. Which items are a block's is known before (`scheduler=static`), or
-    they go to whichever block is free (`dynamic`). Where they differ in length,
-    static blocks get equal shares (`balanced`), which leaves `dynamic` nothing to
-    gain where lengths grow with the row; where an item's sequence is searched in
-    a table by its number, pairs of neighbours (`paired`, for which
-    `--flatten-sequences=pairs` numbers them); where lists of blocks say how long
-    items are, or heads are large beside the cache, the pairs of one head after
-    the other (`mirrored`). Dynamic ones get the longest first in groups of heads
-    whose keys and values fit the cache, unless the order has groups already.
+    from item to item. Which items are a block's is known before
+    (`scheduler=static`), or they go to whichever block is free (`dynamic`).
+    Where they differ in length, static blocks get equal shares (`balanced`),
+    which leaves `dynamic` nothing to gain where lengths grow with the row; where
+    an item's sequence is searched in a table by its number, pairs of neighbours
+    (`paired`, for which `--flatten-sequences=pairs` numbers them); where lists of
+    blocks say how long items are, or heads are large beside the cache, the pairs
+    of one head after the other (`mirrored`). Dynamic ones get the longest first
+    in groups of heads whose keys and values fit the cache, unless the order has
+    groups already.
 
     `auto` is `dynamic` where memory says how long items are, which no formula
     shares out equally: with lists of blocks, and where an item's sequence is
     searched. The longest share of four documents of random lengths is 1.18 to
     1.3 of the mean by pairs and 1.01 to 1.06 so; that of packed sequences 1.02 to
-    1.2 and 1.00 to 1.02. It costs a word of memory that is 0 when the launch
-    begins.
+    1.2 and 1.00 to 1.02. It costs two words of memory that are 0 when the
+    launch begins, and registers of the loading role, which takes them from the
+    others.
 
     Rings of one stage that are filled once an item (Q) get a second stage, as
     far as shared memory goes: the loading role fills it while the item before
