@@ -83,13 +83,6 @@ static Value buildParity(ImplicitLocOpBuilder &b, Value place) {
   return i.bitAnd(i.shr(place, 1), 1);
 }
 
-/// One thread arrives at the barrier at `address`.
-static void arrive(ImplicitLocOpBuilder &b, Value address) {
-  NVVM::MBarrierArriveOp::create(
-      b, b.getI64Type(), sharedPointer(b, address, 0), /*count=*/Value(),
-      NVVM::MemScopeKind::CTA, /*relaxed=*/false);
-}
-
 /// Where coordinate `n` of what is told as number `place` lies.
 static Value toldPointer(ImplicitLocOpBuilder &b, const HopperKernel &kernel,
                          Value place, size_t n) {

@@ -200,6 +200,8 @@ BlockItem buildHandedItems(mlir::ImplicitLocOpBuilder &b,
 void buildTeller(mlir::ImplicitLocOpBuilder &b, const HopperKernel &kernel,
                  const HopperRole &loader);
 
+/// The thread arrives at the mbarrier at `address` (i32).
+void arrive(mlir::ImplicitLocOpBuilder &b, mlir::Value address);
 /// One lane arrives for its warp at the mbarrier at `address` (i32).
 void arriveForWarp(mlir::ImplicitLocOpBuilder &b, const Kernel &kernel,
                    mlir::Value address);

@@ -88,13 +88,16 @@ void fa::waitForPhase(ImplicitLocOpBuilder &b, Value address, Value parity) {
                                         I32Builder{b}.constant(kWaitTicks));
 }
 
+void fa::arrive(ImplicitLocOpBuilder &b, Value address) {
+  NVVM::MBarrierArriveOp::create(
+      b, b.getI64Type(), sharedPointer(b, address, 0), /*count=*/Value(),
+      NVVM::MemScopeKind::CTA, /*relaxed=*/false);
+}
+
 void fa::arriveForWarp(ImplicitLocOpBuilder &b, const Kernel &kernel,
                        Value address) {
-  buildGuarded(b, isEqual(b, kernel.lane, 0), [&](ImplicitLocOpBuilder &inner) {
-    NVVM::MBarrierArriveOp::create(
-        inner, inner.getI64Type(), sharedPointer(inner, address, 0),
-        /*count=*/Value(), NVVM::MemScopeKind::CTA, /*relaxed=*/false);
-  });
+  buildGuarded(b, isEqual(b, kernel.lane, 0),
+               [&](ImplicitLocOpBuilder &inner) { arrive(inner, address); });
 }
 
 /// Starts one tile's copy into `stage`, whose barrier waits for its bytes.
